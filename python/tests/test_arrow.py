@@ -140,7 +140,7 @@ def test_dates_given_by_the_caller():
     np.testing.assert_array_equal(
         formatted.predict(slashes), typed.predict(pandas.DataFrame({"day": pandas.to_datetime(days)}))
     )
-    with pytest.raises(ValueError, match="the form of a date must be one of"):
+    with pytest.raises(ValueError, match="the format of a date must be one of"):
         quick("ngboost").fit(slashes, y, dates={"day": "ydm"})
 
 

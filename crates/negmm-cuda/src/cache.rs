@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use negmm_nn::atomic_file;
+
 /// The kernel directory in the user's cache, if there is one.
 fn folder() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -18,10 +20,6 @@ pub(crate) fn find(name: &str) -> Option<Vec<u8>> {
 /// Stores a kernel. Errors are ignored: it is then compiled again next time.
 pub(crate) fn store(name: &str, kernel: &[u8]) {
     let Some(folder) = folder() else { return };
-    let part = folder.join(format!("{name}.{}", std::process::id()));
-    // Written to a temporary file and renamed: other processes may read the cache now.
-    let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&part, kernel));
-    if written.and_then(|()| std::fs::rename(&part, folder.join(name))).is_err() {
-        let _ = std::fs::remove_file(part);
-    }
+    // Atomic: other processes may read the cache now.
+    let _ = std::fs::create_dir_all(&folder).and_then(|()| atomic_file::write(&folder.join(name), kernel));
 }

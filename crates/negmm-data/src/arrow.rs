@@ -35,7 +35,7 @@ pub struct ArrowColumn {
     before: usize,
     data_type: DataType,
     cells: Cells,
-    /// What the type says beyond number, time or text.
+    /// The column type, where it is more than number, time or text.
     column_type: Option<ColumnType>,
 }
 
@@ -72,7 +72,7 @@ impl ArrowColumn {
         Ok(Self { name: name.to_string(), before: 0, data_type: data_type.clone(), cells, column_type })
     }
 
-    /// The same for a file of which so many rows came before.
+    /// The same after this many rows of the file.
     pub(crate) fn after(mut self, rows: usize) -> Self {
         self.before = rows;
         self
@@ -124,7 +124,7 @@ impl ArrowColumn {
         }
     }
 
-    /// The column, and what its type says beyond number, time or text.
+    /// The column, and its type where it is more than number, time or text.
     pub fn finish(self) -> (Column, Option<ColumnType>) {
         let column = match self.cells {
             Cells::Numbers(numbers) => Column::Numbers(numbers),
@@ -167,7 +167,7 @@ impl Table {
     }
 }
 
-/// The names of columns, as those of a CSV file: without blanks around them, by its place where one has none.
+/// The names of columns, as those of a CSV file: without blanks around them, by its position where one has none.
 pub(crate) fn names(schema: &Schema) -> Vec<String> {
     let name = |(position, field): (usize, &std::sync::Arc<Field>)| match field.name().trim() {
         "" => format!("column {}", position + 1),

@@ -1,8 +1,8 @@
-//! Pass-through columns: every cell as it stands in the file.
+//! Pass-through columns: cells are copied from the file unchanged.
 
 use std::borrow::Cow;
 
-/// A column carried over.
+/// A pass-through column.
 #[derive(Clone, Debug)]
 pub struct KeptColumn {
     name: String,

@@ -18,17 +18,17 @@ pub struct ColumnRoles {
     pub features: Option<Vec<String>>,
     /// None of these.
     pub ignore: Vec<String>,
-    /// These columns are dates and times, in a form that is given or found; without a word only text is, whose cells all are.
+    /// Columns of dates and times, with a format or one to detect. Other columns are dates only where they are text whose cells
+    /// all are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dates: Vec<(String, Option<TimeFormat>)>,
-    /// The column that says how much each row counts; it is no input.
+    /// The column of sample weights; it is no input.
     #[serde(default)]
     pub weight: Option<String>,
-    /// The column that says which rows belong together, such as those of one patient or machine: they are held out together. It is
-    /// no input.
+    /// The column of groups, such as patients or machines, whose rows are held out together; it is no input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// What somebody says of the target.
+    /// The target specification.
     #[serde(rename = "outcome", default)]
     pub target_spec: TargetSpec,
     /// Where rows are steps in time and each is predicted from those before it; then the target may be an input too.
@@ -120,16 +120,16 @@ impl ColumnRoles {
         Ok(chosen)
     }
 
-    /// The form of the times of a column, where it holds times.
+    /// The format of the times of a column, where it has times.
     pub(crate) fn time_format(&self, table: &Table, name: &str, column: &Column) -> Result<Option<TimeFormat>> {
-        let told = self.dates.iter().find(|(date, _)| date == name).map(|(_, format)| *format);
-        if told.is_none() && self.sequence_column() == Some(name) {
+        let declared = self.dates.iter().find(|(date, _)| date == name).map(|(_, format)| *format);
+        if declared.is_none() && self.sequence_column() == Some(name) {
             return Ok(None);
         }
-        format_of(name, column, told).map_err(|error| table.locate(error.in_column(name)))
+        format_of(name, column, declared).map_err(|error| table.locate(error.in_column(name)))
     }
 
-    /// Columns that are neither inputs nor the target: the weight, the group, and what says something of the target.
+    /// Columns that are neither inputs nor the target: the weight, the group, and those that describe censoring.
     pub fn other_columns(&self) -> impl Iterator<Item = &String> {
         self.weight.iter().chain(&self.group).chain(self.target_spec.columns())
     }
@@ -138,7 +138,7 @@ impl ColumnRoles {
         self.sequence.as_ref().map(|sequence| sequence.column.as_str())
     }
 
-    /// Whether what is asked for is there and does not contradict itself.
+    /// An error where a named column is absent, or roles contradict each other.
     fn check(&self, table: &Table, target: &str) -> Result<()> {
         let refuse = |message: String| Err(table.locate(Error::options(message)));
         let asked = self.features.iter().flatten().chain(&self.ignore).chain(self.other_columns()).map(String::as_str);

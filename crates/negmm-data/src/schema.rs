@@ -11,13 +11,13 @@ use negmm_dist::{Error, Result};
 /// Which columns of a file are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schema {
-    /// Columns for the table, with how their cells are understood.
+    /// Columns for the table, with their types.
     pub columns: Vec<(String, ColumnType)>,
-    /// Columns to carry over as they stand; they may be among the others too.
+    /// Pass-through columns; they may be among the others too.
     pub keep: Vec<String>,
-    /// What stands between cells, where it should not be recognised from the first lines.
+    /// Field delimiter, where it should not be detected from the first lines.
     pub separator: Option<char>,
-    /// The decimal mark, where somebody says it and it should not be recognised from the first rows of CSV.
+    /// The decimal mark, where it should not be detected from the first rows of CSV.
     pub decimal: Option<char>,
 }
 
@@ -26,14 +26,14 @@ pub struct Schema {
 pub struct Chunk {
     /// The columns of the schema.
     pub table: Table,
-    /// The columns to carry over.
+    /// The pass-through columns.
     pub kept: Vec<KeptColumn>,
     /// Cells that did not fit and are missing.
     pub warnings: Warnings,
 }
 
 impl Schema {
-    /// Where the columns for the table and those to carry over stand in a file with this header.
+    /// The positions of the columns for the table and of the pass-through columns in a file with this header.
     pub(crate) fn find(&self, header: &[String]) -> Result<(Vec<usize>, Vec<usize>)> {
         let wanted: Vec<&str> = self.columns.iter().map(|(column, _)| column.as_str()).collect();
         let keep: Vec<&str> = self.keep.iter().map(String::as_str).collect();
@@ -43,7 +43,7 @@ impl Schema {
 
 impl Schema {
     /// The same for a file that is written in another way than that of training: another separator or decimal mark, more words for
-    /// missing. What is text and what is a number is not asked again.
+    /// missing. The types of the columns stay.
     ///
     /// # Errors
     /// When the dialect is out of range.
@@ -69,7 +69,7 @@ fn other(decimal: char) -> char {
     if decimal == ',' { '.' } else { ',' }
 }
 
-/// Where the wanted columns stand, or a sentence about those that are not there.
+/// The positions of the wanted columns, or a sentence about those that are absent.
 fn find(header: &[String], wanted: &[&str]) -> std::result::Result<Vec<usize>, String> {
     let positions: HashMap<&str, usize> = header.iter().map(String::as_str).zip(0..).collect();
     let position = |name: &str| positions.get(name).or_else(|| positions.get(name.trim())).copied();

@@ -1,4 +1,4 @@
-//! What is odd in new data but no error: categories and missing cells that training had not seen, cells that do not fit,
+//! Warnings about new data: categories and missing cells that training had not seen, cells that do not fit,
 //! rows outside the ranges of training.
 
 use std::collections::BTreeMap;

@@ -13,29 +13,29 @@ use serde::{Deserialize, Serialize};
 use negmm_dist::{Error, Result};
 use negmm_nn::dataset::Dataset;
 
-/// Steps of a window at most.
+/// Maximum window.
 pub const MOST_WINDOW: usize = 10_000;
-/// Numbers of a window at most.
+/// Maximum number of numbers of a window.
 const MOST_FEATURES: usize = 100_000;
-/// Numbers of all windows of a table at most: 8 GiB.
+/// Maximum number of numbers of all windows of a table: 8 GiB.
 const MOST_NUMBERS: usize = 1 << 31;
 
-/// Says that the rows of a table are steps in time, oldest first, and that each is predicted from those before it.
+/// A sequence: the rows of a table are steps in time, oldest first, and each is predicted from those before it.
 ///
 /// | field | range | meaning |
 /// |---|---|---|
-/// | `column` | a column of numbers | what is read at each step; other inputs join it where they are asked for |
+/// | `column` | a column of numbers | the value of each step; other inputs are added where they are features |
 /// | `window` | 1 … 10000 | steps that a prediction looks back |
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sequence {
-    /// The column that is read at each step.
+    /// The column with the value of each step.
     pub column: String,
     /// Steps that a prediction looks back.
     pub window: usize,
 }
 
 impl Sequence {
-    /// Says what is out of range, if something is.
+    /// Validates the settings.
     pub fn check(&self) -> Result<()> {
         if !(1..=MOST_WINDOW).contains(&self.window) {
             return Err(Error::option("window", format!("must be from 1 to {MOST_WINDOW}, found {}", self.window)));
@@ -43,7 +43,7 @@ impl Sequence {
         Ok(())
     }
 
-    /// Whether windows of `channels` numbers a step can be held.
+    /// An error where windows of `channels` numbers a step are too large.
     pub(crate) fn check_size(&self, channels: usize, rows: usize) -> Result<()> {
         let features = self.window.saturating_mul(channels);
         if features > MOST_FEATURES {

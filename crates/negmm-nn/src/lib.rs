@@ -1,6 +1,7 @@
 //! Networks and boosted trees: layers in one flat buffer, losses in `f32` lanes, optimisers, training jobs and the engines that run
 //! them, and the encoded rows that they are trained on. An internal crate of `negmm` without a stable interface.
 
+pub mod atomic_file;
 pub mod callbacks;
 pub mod dataset;
 pub mod loss;

@@ -195,7 +195,7 @@ fn what_is_said_of_columns_holds_for_types_too() {
     );
     let dialect = Dialect::default().number(["day"]);
     let error = Table::read_from_with(&file()[..], "f.parquet", &dialect).unwrap_err();
-    assert_eq!(error.to_string(), "f.parquet, column \"day\": said to be numbers, but its cells are times");
+    assert_eq!(error.to_string(), "f.parquet, column \"day\": declared as numbers, but its cells are times");
 }
 
 #[test]

@@ -237,7 +237,7 @@ fn what_somebody_says_overrules() {
     );
     assert_eq!(
         complaint(Dialect::default().number(["a"])),
-        "hostile.csv, column \"a\": said to be numbers, but no cell is one"
+        "hostile.csv, column \"a\": declared as numbers, but no cell is a number"
     );
     assert_eq!(read_with("a;b,c\n1;2,5\n", &Dialect::default().separator(';')).unwrap().names(), ["a", "b,c"]);
 }

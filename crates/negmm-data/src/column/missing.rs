@@ -29,7 +29,7 @@ fn is_one_of(words: &[&str], cell: &[u8]) -> bool {
     words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(cell))
 }
 
-/// Words that mean missing because somebody says so, or because training had them; numbers among them by their value.
+/// Missing-value markers given by the user or stored in a model; numbers among them match by value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MissingWords {
     words: Vec<String>,

@@ -79,7 +79,7 @@ impl Column {
         self.len() == 0
     }
 
-    /// Says what is wrong with a column that was made in code.
+    /// Validates a column made in code.
     pub(crate) fn check(&self) -> Result<()> {
         match self {
             Self::Numbers(numbers) | Self::Times(numbers) => {
@@ -105,7 +105,7 @@ impl Column {
     }
 }
 
-/// The complaint about an infinite cell.
+/// The error of an infinite cell.
 pub(crate) fn not_finite(cell: &str) -> Error {
     Error::data(format!("the number {} is not finite", quoted(cell)))
 }

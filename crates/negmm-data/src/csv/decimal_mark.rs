@@ -6,7 +6,7 @@ use crate::infer::table_types::TypeInference;
 use crate::infer::{CellReader, CellType};
 use crate::{Column, ColumnType, Dialect, Schema};
 
-/// The schema for a file that begins with these bytes. What is wrong with them is said when they are read.
+/// The schema for a file that begins with these bytes. Errors in them are reported when they are read.
 pub(crate) fn with_own_mark(schema: &Schema, head: &[u8], name: &str) -> Schema {
     let mark = if schema.decimal.is_some() { None } else { certain_mark(schema, head, name) };
     let dialect = Dialect { decimal: mark, separator: schema.separator, ..Dialect::default() };

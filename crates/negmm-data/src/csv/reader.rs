@@ -23,11 +23,11 @@ pub(crate) fn read_whole(reader: impl Read, name: &str, dialect: &Dialect) -> Re
     let header = records.header();
     let others: Vec<usize> = (0..header.len()).filter(|position| numbers[*position].is_none()).collect();
     let mut texts = file.dictionaries(&others)?;
-    let mut inferences = types.decide(placed(&texts));
+    let mut inferences = types.decide(with_positions(&texts));
     // Numbers such as 1.234 are plain, and yet thousands where the file has decimal commas.
     if types.has_commas(&inferences) {
         let dotted = file.dictionaries(&file.dotted(&numbers)?)?;
-        inferences.extend(types.decide(placed(&dotted)));
+        inferences.extend(types.decide(with_positions(&dotted)));
         texts.extend(dotted);
     }
     let decimal = types.decimal(&inferences);
@@ -50,11 +50,11 @@ pub(crate) fn read_whole(reader: impl Read, name: &str, dialect: &Dialect) -> Re
     Ok(Table::of_checked(name, named, 0, records.rows()).with_typed_columns(column_types))
 }
 
-fn placed(columns: &BTreeMap<usize, Column>) -> impl Iterator<Item = (usize, &Column)> {
+fn with_positions(columns: &BTreeMap<usize, Column>) -> impl Iterator<Item = (usize, &Column)> {
     columns.iter().map(|(position, column)| (*position, column))
 }
 
-/// A file in memory and what is said about it.
+/// A file in memory and its dialect.
 struct Whole<'a> {
     bytes: &'a [u8],
     name: &'a str,
@@ -93,7 +93,7 @@ impl<'a> Whole<'a> {
         infinite.map_or(Ok(numbers), Err)
     }
 
-    /// The columns at these places as text.
+    /// The columns at these positions as text.
     fn dictionaries(&self, positions: &[usize]) -> Result<BTreeMap<usize, Column>> {
         let mut dictionaries: Vec<Dictionary> = positions.iter().map(|_| Dictionary::default()).collect();
         if !positions.is_empty() {

@@ -72,7 +72,7 @@ impl<R: Read> Records<R> {
         &self.header
     }
 
-    /// What stands between cells.
+    /// Field delimiter.
     pub fn separator(&self) -> u8 {
         self.separator
     }
@@ -104,10 +104,10 @@ impl<R: Read> Records<R> {
         self.rows += 1;
         if self.record.len() != self.header.len() && !self.open_quote {
             let message = format!("expected {} cells, found {}", self.header.len(), self.record.len());
-            return Err(self.blame_row(Error::data(message)));
+            return Err(self.at_row(Error::data(message)));
         }
         let in_column = |error: Error, column: usize| error.in_column(&self.header[column]);
-        self.check_text(in_column).map_err(|error| self.blame_row(error))?;
+        self.check_text(in_column).map_err(|error| self.at_row(error))?;
         Ok(true)
     }
 
@@ -144,13 +144,13 @@ impl<R: Read> Records<R> {
     }
 
     /// Says that `error` is about the row read last.
-    fn blame_row(&self, error: Error) -> Error {
+    fn at_row(&self, error: Error) -> Error {
         error.at_line(self.line()).at_row((self.rows as u64).saturating_sub(1)).in_file(&self.name)
     }
 
-    /// Says that `error` is about a cell of the row read last.
+    /// Adds a cell of the row read last as the location of an error.
     pub fn locate(&self, error: Error, column: usize) -> Error {
-        self.blame_row(error.in_column(&self.header[column]))
+        self.at_row(error.in_column(&self.header[column]))
     }
 
     /// The number in a cell of the row read last, NaN where it is missing; none where it does not fit and that means missing.
@@ -163,7 +163,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// The time in a cell of the row read last, written in that form; NaN where it is missing.
+    /// The time in a cell of the row read last, of that format; NaN where it is missing.
     pub fn time(&self, column: usize, format: TimeFormat, reader: &CellReader) -> Result<f64> {
         let text = self.text(column)?.trim_ascii();
         if reader.is_missing_text(text) {
@@ -172,7 +172,7 @@ impl<R: Read> Records<R> {
         format.read(text).ok_or_else(|| self.locate(no_time(format, text), column))
     }
 
-    /// The text in a cell of the row read last, as it stands.
+    /// The text in a cell of the row read last.
     pub fn text(&self, column: usize) -> Result<&str> {
         std::str::from_utf8(&self.record[column]).map_err(|_| self.locate(infer::not_utf8(), column))
     }

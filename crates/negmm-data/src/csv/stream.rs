@@ -13,14 +13,14 @@ use crate::source::{Decoded, HEAD_BYTES, read_error};
 use crate::{Chunk, Column, Kind, Schema, Table, TimeFormat, Warnings};
 use negmm_dist::Result;
 
-/// Room that is made at once for the rows of a chunk; more is made when they come.
+/// Rows whose memory is reserved at the start of a chunk.
 const ROWS_AT_ONCE: usize = 1 << 13;
 
 /// The bytes of a CSV file.
 type Bytes = Decoded<Box<dyn Read + Send>>;
 
 /// A CSV file that is read piece by piece, in memory that does not grow with the file.
-/// Files are understood as by [`Table::read`], but the schema says how the cells of each column are.
+/// Files are parsed as by [`Table::read`], with the column types of the schema.
 pub struct CsvStream {
     records: Records<Chain<Cursor<Vec<u8>>, Bytes>>,
     columns: Vec<(usize, CellReader)>,
@@ -54,8 +54,9 @@ impl CsvStream {
     /// The next rows, at most `max_rows` (and at least one), or none when the file is at its end.
     pub fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         let before = self.records.rows();
-        let room = max_rows.min(ROWS_AT_ONCE);
-        let mut builders: Vec<Builder> = self.columns.iter().map(|(_, reader)| Builder::new(reader, room)).collect();
+        let capacity = max_rows.min(ROWS_AT_ONCE);
+        let mut builders: Vec<Builder> =
+            self.columns.iter().map(|(_, reader)| Builder::new(reader, capacity)).collect();
         let header = self.records.header();
         let mut kept: Vec<KeptColumn> =
             self.keep.iter().map(|position| KeptColumn::of_text(&header[*position])).collect();
@@ -104,11 +105,11 @@ enum Builder {
 }
 
 impl Builder {
-    fn new(reader: &CellReader, room: usize) -> Self {
+    fn new(reader: &CellReader, capacity: usize) -> Self {
         match reader.kind() {
-            Kind::Number => Self::Numbers { numbers: Vec::with_capacity(room), odd: 0 },
+            Kind::Number => Self::Numbers { numbers: Vec::with_capacity(capacity), odd: 0 },
             Kind::Text => Self::Text(Dictionary::default()),
-            Kind::Time(format) => Self::Times(Vec::with_capacity(room), format),
+            Kind::Time(format) => Self::Times(Vec::with_capacity(capacity), format),
         }
     }
 

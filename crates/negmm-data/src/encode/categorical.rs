@@ -13,18 +13,18 @@ use negmm_nn::dataset::{NO_CATEGORY, STATISTICS};
 
 /// Levels with a feature of their own, at most.
 pub const MAX_CATEGORIES: usize = 64;
-/// Rows that have a level, at least, where it has statistics and a feature of its own: fewer make it known by heart.
+/// Rows that have a level, at least, where it has a target encoding and a feature of its own: fewer rows would overfit.
 const FREQUENT: f64 = 100.0;
 
 /// A 0/1 feature for each level, one for missing cells if training had some; where this comes to a single feature there is none,
-/// as it would be constant. More than [`MAX_CATEGORIES`] levels have statistics of the target, and the most frequent of them a feature as
-/// well: a statistic does not tell how a destination goes with a time. Where no two levels have a second row, or rows are steps of a
-/// sequence, there are no statistics: the levels beyond [`MAX_CATEGORIES`] share a feature.
+/// as it would be constant. More than [`MAX_CATEGORIES`] levels have target encodings, and the most frequent of them a feature as
+/// well, which can interact with other features. Where no two levels have a second row, or rows are steps of a
+/// sequence, there are no target encodings: the levels beyond [`MAX_CATEGORIES`] have one feature together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TextEncoding {
     /// The levels with a feature of their own, the most frequent first.
     pub levels: Vec<String>,
-    /// Whether the other levels share a feature.
+    /// Whether the other levels have one feature together.
     pub pooled: bool,
     /// Whether there is a feature for missing cells.
     pub missing: bool,
@@ -34,7 +34,7 @@ pub struct TextEncoding {
 }
 
 impl TextEncoding {
-    /// Learns from the cells of the training table; with `statistics` those of the target may take the place of many.
+    /// Learns from the cells of the training table; with `statistics`, many levels have target encodings.
     pub(crate) fn learn(codes: &[u32], levels: &[String], weights: Option<&[f64]>, statistics: bool) -> Self {
         let (mut totals, mut rows) = (vec![0.0; levels.len()], vec![0; levels.len()]);
         let mut missing = false;
@@ -56,7 +56,7 @@ impl TextEncoding {
             true => Categories::learn(levels.iter().map(String::as_str).zip(rows.iter().copied())),
             false => Vec::new(),
         };
-        // Beside statistics only levels that many rows have are worth a feature of their own; weights count beside their mean.
+        // Beside target encodings only frequent levels have a feature of their own; weights are relative to their mean.
         let counted = rows.iter().sum::<usize>() as f64;
         let all: f64 = frequent.iter().map(|(total, _)| *total).sum();
         let least = if statistics.is_empty() { 0.0 } else { FREQUENT * all / counted };
@@ -65,8 +65,7 @@ impl TextEncoding {
         Self { levels, pooled: too_many && statistics.is_empty(), missing, statistics }
     }
 
-    /// Whether training had not seen a level that has no feature of its own. Where not all levels of training are kept, nobody
-    /// can say.
+    /// Whether a level without a feature of its own is new; false where not all levels of training are stored.
     fn is_new(&self, level: &str) -> bool {
         match self.statistics.first() {
             None => !self.pooled,

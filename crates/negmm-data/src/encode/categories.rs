@@ -8,7 +8,7 @@ use super::ParsedColumn;
 use negmm_dist::{Error, Result};
 use negmm_nn::dataset::{NO_CATEGORY, STATISTICS};
 
-/// A level has statistics when at least so many rows have it: what one row says of others is not seen in training.
+/// Minimum number of rows of a category with a target encoding: that of a single row cannot be learnt out of fold.
 const LEAST_ROWS: usize = 2;
 /// First words that make levels of their own, at most.
 const MOST_WORDS: usize = 3;
@@ -28,7 +28,7 @@ pub struct Categories {
 }
 
 impl Categories {
-    /// Those that tell something, the whole text first; `texts` are all texts of a column, and how many rows have each.
+    /// The informative ones, the whole text first; `texts` are all texts of a column, and how many rows have each.
     pub(crate) fn learn<'a>(texts: impl Iterator<Item = (&'a str, usize)> + Clone) -> Vec<Self> {
         let mut before = f64::INFINITY;
         let mut all = Vec::new();
@@ -51,7 +51,7 @@ impl Categories {
         all
     }
 
-    /// What has statistics, in words: `820 categories (not 671 of a single row)`, `29 first words`.
+    /// A description: `820 categories (not 671 of a single row)`, `29 first words`.
     pub fn describe(&self) -> String {
         let single = match self.single {
             0 => String::new(),
@@ -88,7 +88,7 @@ impl Categories {
         ["mean", "spread", "rows"].map(|statistic| format!("{of}: {statistic}"))
     }
 
-    /// Says what is wrong with levels that came from a file.
+    /// Validates categories from a file.
     pub(crate) fn check(&self) -> Result<()> {
         let in_order = self.names.is_sorted_by(|a, b| a < b);
         if !in_order || self.names.len() >= NO_CATEGORY as usize || self.words == Some(0) {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_words_are_told_from_the_rest() {
+    fn first_words_are_separated_from_the_rest() {
         for (text, words, first) in [
             ("Maruti Swift VXI", Some(1), "Maruti"),
             (" Maruti  Swift\tVXI", Some(2), "Maruti  Swift"),

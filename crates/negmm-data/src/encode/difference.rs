@@ -12,7 +12,7 @@ use negmm_dist::{Error, Result};
 /// Maximum number of time columns whose pairs are all considered; with more of them, there are no differences.
 const MOST_COLUMNS: usize = 4;
 
-/// The seconds from one time column to another as a number, 0 where one of them is missing: their own flags say so.
+/// The seconds from one time column to another as a number, 0 where one of them is missing; the missing flags are features of the columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeDifference {
     /// The column that is subtracted.

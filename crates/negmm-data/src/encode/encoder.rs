@@ -21,13 +21,13 @@ pub struct Encoder {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) differences: Vec<TimeDifference>,
     pub(super) target: Target,
-    /// Whether missing numbers stay missing (NaN), for methods that know what to do with them.
+    /// Whether missing numbers stay missing (NaN), for methods that support them.
     #[serde(default)]
     pub(super) keeps_missing: bool,
     /// The limit of smooth clipping, in standard deviations, see [`Encoder::soft_clipping`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) soft_clip: Option<f64>,
-    /// How predictions go on beyond the ranges of training. None, as in older models: numbers go on as they are.
+    /// Extrapolation outside the training ranges; `None`, as in older models: inputs are used unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) extrapolation: Option<Extrapolation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Missing numbers stay missing (NaN) instead of becoming 0, for methods that know what to do with them.
+    /// Missing numbers stay missing (NaN) instead of becoming 0, for methods that support them.
     #[must_use]
     pub fn keeping_missing(mut self, keeps: bool) -> Self {
         self.keeps_missing = keeps;
@@ -43,14 +43,14 @@ impl Encoder {
     }
 
     /// Smooth clipping: numbers z (in standard deviations) become z / sqrt(1 + (z / limit)²), the same near zero and never beyond
-    /// the limit, so that one odd row cannot pull a network along.
+    /// the limit, so that an outlier has a bounded influence.
     #[must_use]
     pub fn soft_clipping(mut self, limit: Option<f64>) -> Self {
         self.soft_clip = limit;
         self
     }
 
-    /// Says how predictions go on beyond the ranges of training; none: numbers go on as they are, and nothing becomes wider.
+    /// Sets the extrapolation outside the training ranges; `None`: inputs are used unchanged, and predictions are not widened.
     #[must_use]
     pub fn extrapolating(mut self, extrapolation: Option<Extrapolation>) -> Self {
         self.extrapolation = extrapolation;
@@ -67,7 +67,7 @@ impl Encoder {
         self.soft_clip
     }
 
-    /// How predictions go on beyond the ranges of training.
+    /// Extrapolation outside the training ranges.
     pub fn extrapolation(&self) -> Option<&Extrapolation> {
         self.extrapolation.as_ref()
     }
@@ -127,12 +127,12 @@ impl Encoder {
         self.sequence.as_ref()
     }
 
-    /// Which rows of a table of so many rows are predicted: those that [`Encoder::encode`] gives.
+    /// Which rows of a table of `table_rows` rows are predicted: those that [`Encoder::encode`] gives.
     pub fn predicted_rows(&self, table_rows: usize) -> PredictedRows {
         PredictedRows::new(self.sequence.as_ref().map(|sequence| sequence.window), table_rows)
     }
 
-    /// Numbers that a row of a table becomes.
+    /// Number of features of one row of a table.
     pub fn channels(&self) -> usize {
         self.inputs.iter().map(|input| input.encoding.features()).sum::<usize>() + self.differences.len()
     }
@@ -172,7 +172,7 @@ impl Encoder {
         Schema { columns: columns.collect(), ..Schema::default() }
     }
 
-    /// The columns that evaluation needs: inputs that have features, then the target and what says something of it.
+    /// The columns that evaluation needs: inputs that have features, then the target and the columns that describe its censoring.
     pub fn schema_with_target(&self) -> Schema {
         let mut schema = self.schema();
         for (name, column_type) in self.target.columns() {
@@ -183,7 +183,7 @@ impl Encoder {
         schema
     }
 
-    /// Whether the ranges of the training rows are known: models of versions that did not keep them have none.
+    /// Whether the training ranges are stored: models of older versions have none.
     pub fn knows_ranges(&self) -> bool {
         let differences = self.differences.iter().map(|difference| &difference.seconds as &dyn ColumnEncoding);
         self.used().map(|input| input.encoding.of_kind()).chain(differences).all(|encoding| encoding.knows_range())
@@ -194,17 +194,17 @@ impl Encoder {
         self.used().flat_map(|input| input.encoding.statistics()).map(|levels| levels.names.len()).collect()
     }
 
-    /// From the target's own unit to the network's, cut off at ±[`crate::ENCODED_LIMIT`].
+    /// From the target's unit to the standardised one, clipped at ±[`crate::ENCODED_LIMIT`].
     pub fn scale_target(&self, y: f64) -> f64 {
         self.target.scaled(y)
     }
 
-    /// From the network's unit to the target's own.
+    /// From the standardised unit to the target's.
     pub fn unscale_target(&self, y: f64) -> f64 {
         self.target.unscaled(y)
     }
 
-    /// Whether an encoder that came from a file can be trusted with data.
+    /// Validates an encoder from a file.
     pub fn validate(&self) -> Result<()> {
         let mut names = HashSet::new();
         if let Some(sequence) = &self.sequence {

@@ -136,18 +136,18 @@ pub struct Input {
     /// How it becomes features.
     #[serde(flatten)]
     pub encoding: Encoding,
-    /// How its cells are understood, where that is more than plain numbers or text.
+    /// The type of the column, where it is not plain numbers or text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_as: Option<ColumnType>,
 }
 
 impl Input {
-    /// How its cells are understood.
+    /// The type of the column.
     pub fn column_type(&self) -> ColumnType {
         self.read_as.clone().unwrap_or_else(|| self.encoding.of_kind().kind().into())
     }
 
-    /// Whether it has features: a column that tells nothing has none.
+    /// Whether it has features: a constant column has none.
     pub(crate) fn is_used(&self) -> bool {
         self.encoding.features() > 0
     }

@@ -6,7 +6,7 @@ use negmm_dist::math::normal;
 use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Result};
 
-/// Knots at most, and different numbers at least: of two a second copy tells nothing.
+/// Maximum number of knots, and minimum number of different numbers: a second copy of two values is redundant.
 const MOST_KNOTS: usize = 256;
 const LEAST_KNOTS: usize = 3;
 
@@ -64,7 +64,7 @@ impl QuantileTransform {
         }
     }
 
-    /// Says what is wrong with knots that came from a file.
+    /// Validates knots from a file.
     pub(crate) fn check(&self) -> Result<()> {
         let finite = self.knots.iter().flatten().all(|number| number.is_finite());
         let rise = self.knots.windows(2).all(|pair| pair[0][0] < pair[1][0] && pair[0][1] <= pair[1][1]);

@@ -32,7 +32,7 @@ impl<'a> ParsedTable<'a> {
     }
 }
 
-/// The cells of the column called `name`, parsed as `kind` after they were read as `reading`, and how many did not fit.
+/// The cells of the column called `name`, parsed as `kind` after conversion to `column_type`, and how many did not fit.
 pub(super) fn parse<'a>(
     table: &'a Table,
     name: &str,

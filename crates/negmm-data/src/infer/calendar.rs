@@ -41,7 +41,7 @@ impl Date {
         era * DAYS_OF_ERA + of_era * 365 + of_era / 4 - of_era / 100 + of_year - DAYS_TO_1970
     }
 
-    /// The day that is so many days after 1970-01-01: the inverse of [`Date::days`].
+    /// The day `days` days after 1970-01-01: the inverse of [`Date::days`].
     pub fn of_days(days: i64) -> Self {
         let shifted = days.saturating_add(DAYS_TO_1970);
         let (era, of_era) = (shifted.div_euclid(DAYS_OF_ERA), shifted.rem_euclid(DAYS_OF_ERA));

@@ -4,15 +4,15 @@ use super::duration::duration;
 use super::number::{DecoratedNumber, NumberFormat};
 use crate::column::missing::{MissingWords, is_missing_number};
 
-/// A column is numbers where at most one row in so many does not fit …
+/// A column is numeric where at most one row in this many does not fit …
 const ROWS_FOR_AN_ODD_ONE: u64 = 20;
-/// … and at most so many different texts do not: marks that people put in place of a number are few, codes are many.
+/// … and at most this many different texts do not: there are few missing-value markers, and many codes.
 const ODD_TEXTS: usize = 10;
 /// Digits of a code with leading zeros at least: of two they are hours, days and months.
 const CODE_DIGITS: usize = 3;
 const TRUTHS: [(&str, &str); 2] = [("true", "false"), ("yes", "no")];
 
-/// What somebody says of a column.
+/// The type hint of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TypeHint {
     Text,
@@ -27,7 +27,7 @@ pub(crate) struct Levels<'a> {
     counts: Vec<u64>,
 }
 
-/// What a column is read as.
+/// The inferred type of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Inference {
     Text,
@@ -44,14 +44,14 @@ pub(crate) enum Inference {
         comma: NumberFormat,
         example: Option<String>,
     },
-    /// Not one number, though somebody says that there are.
+    /// No cell is a number, although the hint is numbers.
     NoNumber,
 }
 
 /// Whether a cell is a code: digits with a leading zero.
 #[inline]
 pub(crate) fn is_code(cell: &[u8]) -> bool {
-    // The plainest cells are told by their first byte.
+    // Most cells are decided by their first byte.
     if !matches!(cell.first(), Some(b'0' | b' ' | b'\t')) {
         return false;
     }
@@ -71,7 +71,7 @@ pub(crate) fn truth(cell: &str) -> Option<u8> {
     }
 }
 
-/// A form and how well it reads a column.
+/// A number format and how many cells of a column it fits.
 struct Candidate {
     format: NumberFormat,
     rows: u64,
@@ -94,7 +94,7 @@ impl<'a> Levels<'a> {
         self.levels.iter().map(String::as_str).zip(self.counts.iter().copied()).filter(|(_, count)| *count > 0)
     }
 
-    /// Decides.
+    /// Infers the type.
     pub fn decide(&self, words: &MissingWords, hint: TypeHint) -> Inference {
         if hint == TypeHint::Text {
             return Inference::Text;
@@ -121,7 +121,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// The form that reads most rows, if it reads nearly all.
+/// The format that fits most rows, if it fits nearly all.
 fn numbers(cells: &[(&str, u64)], hint: TypeHint) -> Inference {
     let rows: u64 = cells.iter().map(|(_, count)| count).sum();
     let enough = |read: u64, odd_texts: usize| match hint {
@@ -167,7 +167,7 @@ fn numbers(cells: &[(&str, u64)], hint: TypeHint) -> Inference {
     }
 }
 
-/// What is around the numbers of most rows.
+/// The decoration of the numbers of most rows.
 fn decoration(cells: &[(DecoratedNumber<'_>, u64)]) -> NumberFormat {
     let rows = |wanted: &dyn Fn(&DecoratedNumber<'_>) -> bool| -> u64 {
         cells.iter().filter(|(cell, _)| wanted(cell)).map(|(_, count)| count).sum()

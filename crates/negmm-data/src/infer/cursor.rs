@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     rest: &'a str,
@@ -23,7 +23,7 @@ impl<'a> Cursor<'a> {
         self.count(|byte| byte.is_ascii_digit())
     }
 
-    /// A whole number of so many digits; of more than that, the first.
+    /// A whole number with a count of digits in this range; of more digits, the first.
     pub fn number(&mut self, digits: RangeInclusive<usize>) -> Option<i64> {
         let found = self.digits().min(*digits.end());
         if !digits.contains(&found) {
@@ -37,19 +37,19 @@ impl<'a> Cursor<'a> {
         self.take(self.count(|byte| byte.is_ascii_alphabetic()))
     }
 
-    /// Goes past one of these bytes, where it is next.
+    /// Skips one of these bytes, where it is next.
     pub fn eat(&mut self, bytes: &[u8]) -> Option<u8> {
         let byte = *self.rest.as_bytes().first().filter(|byte| bytes.contains(byte))?;
         self.take(1);
         Some(byte)
     }
 
-    /// Goes past blanks; whether there was one.
+    /// Skips blanks; whether there was one.
     pub fn blanks(&mut self) -> bool {
         !self.take(self.count(|byte| byte == b' ')).is_empty()
     }
 
-    /// Goes past blanks, commas and what stands between the parts of a date; whether there was one.
+    /// Skips blanks, commas and separators of the parts of a date; whether there was one.
     pub fn marks(&mut self) -> bool {
         !self.take(self.count(|byte| b" ,-/.".contains(&byte))).is_empty()
     }

@@ -1,7 +1,7 @@
 //! Formats of dates and times: detection for a column, and parsing of cells to seconds since 1970.
 //!
-//! A form says in which order the parts of a date stand; that is all that cannot be seen in a cell. In every form of a date the
-//! time of day may follow (`09:00`, `T09:00:30.25`, `9:30 pm`), and after it the zone (`Z`, `+02:00`); with a zone the seconds are
+//! A format is the order of the parts of a date, which a single cell may not show. In every format of a date the time of day
+//! may follow (`09:00`, `T09:00:30.25`, `9:30 pm`), and after it the zone (`Z`, `+02:00`); with a zone the seconds are
 //! those of UTC, without one those of the clock on the wall.
 
 use std::fmt;
@@ -37,8 +37,8 @@ const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "frid
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeFormat {
-    /// Year, month, day: `2012-10-02`, `2012/10/2`, `2012-10`; without marks, `20121002` or `201210`, only where one says that it
-    /// is a date.
+    /// Year, month, day: `2012-10-02`, `2012/10/2`, `2012-10`; without marks, `20121002` or `201210`, only where the column is
+    /// declared as dates.
     #[default]
     Ymd,
     /// Day, month, year: `02/10/2012`, `2.10.12`.
@@ -50,18 +50,18 @@ pub enum TimeFormat {
     /// The time of day alone: `09:30`, `9:30:15 pm`.
     #[serde(rename = "clock")]
     TimeOfDay,
-    /// Numbers: seconds since 1970. Only where one says so.
+    /// Numbers: seconds since 1970. Only where declared.
     Seconds,
-    /// Numbers: milliseconds since 1970. Only where one says so.
+    /// Numbers: milliseconds since 1970. Only where declared.
     Milliseconds,
 }
 
-/// Several forms fit all cells of a column and none of them decides.
+/// The error of a column whose cells fit several formats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ambiguous {
-    /// A cell that may be either.
+    /// A cell that fits all of them.
     pub cell: String,
-    /// The forms that fit.
+    /// The formats that fit.
     pub formats: Vec<TimeFormat>,
 }
 
@@ -69,11 +69,11 @@ impl TimeFormat {
     const ALL: [Self; 7] =
         [Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::TimeOfDay, Self::Seconds, Self::Milliseconds];
 
-    /// The form that fits all of these different cells of a column; none where one of them is no time (or there is none), and
+    /// The format that fits all of these different cells of a column; none where one of them is no time (or there is none), and
     /// where all of them are plain numbers.
     ///
     /// # Errors
-    /// When day and month can change places in all of them.
+    /// When day and month can be exchanged in all of them.
     pub fn decide<'a>(levels: impl Iterator<Item = &'a str>) -> std::result::Result<Option<Self>, Ambiguous> {
         let mut fitting = vec![Self::Ymd, Self::Dmy, Self::Mdy, Self::Named, Self::TimeOfDay];
         let mut first = None;
@@ -94,7 +94,7 @@ impl TimeFormat {
         }
     }
 
-    /// Seconds since 1970-01-01 00:00, or since midnight for a time of day alone; none where the text is not of this form.
+    /// Seconds since 1970-01-01 00:00, or since midnight for a time of day alone; none where the text is not of this format.
     pub fn read(self, text: &str) -> Option<f64> {
         let text = text.trim_ascii();
         match self {
@@ -144,7 +144,7 @@ impl TimeFormat {
         }
     }
 
-    /// The word that asks for it.
+    /// Its name in options.
     pub fn word(self) -> &'static str {
         match self {
             Self::Ymd => "ymd",
@@ -192,7 +192,7 @@ impl FromStr for TimeFormat {
     fn from_str(text: &str) -> negmm_dist::Result<Self> {
         let words = || Self::ALL.map(Self::word).join(", ");
         let format = Self::ALL.into_iter().find(|format| format.word() == text);
-        format.ok_or_else(|| Error::options(format!("the form of a date must be one of {}, found {text:?}", words())))
+        format.ok_or_else(|| Error::options(format!("the format of a date must be one of {}, found {text:?}", words())))
     }
 }
 
@@ -248,7 +248,7 @@ fn year(cursor: &mut Cursor<'_>) -> Option<i64> {
     }
 }
 
-/// The place of a name in a list, the first being 1: written in full or by at least its first three letters.
+/// The position of a name in a list, from 1: written in full or by at least its first three letters.
 fn named(word: &str, names: &[&str]) -> Option<i64> {
     let word = word.to_ascii_lowercase();
     let is = |name: &&str| word.len() >= 3 && name.starts_with(&word);

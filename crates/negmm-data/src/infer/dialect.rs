@@ -7,11 +7,11 @@ use super::TypeHint;
 use crate::message::absent_columns;
 use negmm_dist::{Error, Result};
 
-/// What is said about how a file is written. The default says nothing: everything is recognised from the file.
+/// The dialect of a file and type hints of its columns. By default everything is inferred from the file.
 ///
 /// | field | default | range | meaning |
 /// |---|---|---|---|
-/// | `separator` | from the first lines | a character of one byte | what stands between cells |
+/// | `separator` | from the first lines | a character of one byte | field delimiter |
 /// | `decimal` | from whole columns | `.` or `,` | the decimal mark, where a column can be read with either |
 /// | `missing` | none | any words | cells that are missing, beside the usual words; a number by its value |
 /// | `text` | none | names of columns | columns that are text, whatever they look like |
@@ -21,7 +21,7 @@ use negmm_dist::{Error, Result};
 #[serde(default)]
 #[non_exhaustive]
 pub struct Dialect {
-    /// What stands between cells.
+    /// Field delimiter.
     pub separator: Option<char>,
     /// The decimal mark, where a column can be read with either.
     pub decimal: Option<char>,
@@ -75,7 +75,7 @@ impl Dialect {
 }
 
 impl Dialect {
-    /// Says what is out of range, if something is.
+    /// Validates the settings.
     pub fn check(&self) -> Result<()> {
         if let Some(separator) =
             self.separator.filter(|separator| !separator.is_ascii() || "\"\r\n".contains(*separator))
@@ -91,7 +91,7 @@ impl Dialect {
         Ok(())
     }
 
-    /// What is said of each column of a file.
+    /// The type hint of each column of a file.
     pub(crate) fn hints(&self, header: &[String]) -> Result<Vec<TypeHint>> {
         self.check()?;
         let asked = || {

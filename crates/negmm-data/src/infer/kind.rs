@@ -2,13 +2,13 @@
 
 use super::datetime::TimeFormat;
 
-/// What a column holds.
+/// The kind of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Numbers.
     Number,
     /// Text.
     Text,
-    /// Dates and times, written in that form.
+    /// Dates and times of that format.
     Time(TimeFormat),
 }

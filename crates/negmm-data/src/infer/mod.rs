@@ -1,5 +1,4 @@
-//! How the cells of one column are understood: as numbers in some form, as truth values, as
-//! lengths of time, or as text.
+//! Column types and their inference: numbers in some format, truth values, durations, times, or text.
 //! A kind of cells is a line in [`CellType`], one in `CellReader::number` and one in `decide`.
 
 pub mod calendar;
@@ -33,25 +32,25 @@ use negmm_dist::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellType {
-    /// Numbers, written in one form.
+    /// Numbers of one format.
     Number(NumberFormat),
     /// True and false, or yes and no: the numbers 1 and 0, as Python has them.
     Truth,
     /// Lengths of time, `0 days 00:10:00` or `PT10M`: their seconds.
     Duration,
-    /// Dates and times, written in one form.
+    /// Dates and times of one format.
     Time(TimeFormat),
-    /// Text as it stands.
+    /// Text.
     Text,
 }
 
-/// How the cells of a column are understood. Decided for a whole column when a model is fitted, and kept in it, so that new files
-/// are read in the same way.
+/// The type of a column. It is inferred from all cells of the training table and stored in the model, so that new files are
+/// parsed in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnType {
     /// What the cells are.
     pub cells: CellType,
-    /// Words that mean missing beside the usual ones.
+    /// Missing-value markers beside the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// Whether cells that do not fit are missing. Else they are an error.
@@ -80,12 +79,12 @@ impl ColumnType {
         Self { cells: CellType::Duration, ..Self::number() }
     }
 
-    /// Whether it says no more than that cells are plain numbers, or that they are text.
+    /// Whether it is plain numbers or plain text.
     pub fn is_plain(&self) -> bool {
         *self == Self::number() || *self == Self::text()
     }
 
-    /// What a column that is read so holds.
+    /// The kind of a column of this type.
     pub(crate) fn kind(&self) -> Kind {
         match self.cells {
             CellType::Number(_) | CellType::Truth | CellType::Duration => Kind::Number,
@@ -94,7 +93,7 @@ impl ColumnType {
         }
     }
 
-    /// Says what is wrong with a reading that came from a file.
+    /// Validates a type from a file.
     pub(crate) fn check(&self) -> Result<()> {
         match &self.cells {
             CellType::Number(format)
@@ -129,7 +128,7 @@ impl std::fmt::Display for ColumnType {
     }
 }
 
-/// A reading that is ready to be applied to cells.
+/// A parser of cells of one type.
 pub(crate) struct CellReader {
     column_type: ColumnType,
     words: MissingWords,
@@ -152,7 +151,7 @@ impl CellReader {
         self.column_type.odd_are_missing
     }
 
-    /// The number in a cell: NaN where it is missing, infinite where it says so or is too large, none where it does not fit.
+    /// The number in a cell: NaN where it is missing, infinite where it is written so or too large, none where it does not fit.
     #[inline]
     pub fn number(&self, cell: &[u8]) -> Option<f64> {
         if self.plain { plain_number(cell) } else { self.other_number(cell) }
@@ -203,7 +202,7 @@ impl CellReader {
     }
 }
 
-/// The number in a cell as every program writes it: NaN where it is missing, infinite where it says so or is too large, none where
+/// The number in a cell as every program writes it: NaN where it is missing, infinite where it is written so or too large, none where
 /// it is text.
 #[inline]
 pub(crate) fn plain_number(cell: &[u8]) -> Option<f64> {
@@ -218,21 +217,21 @@ fn unusual_number(cell: &str) -> Option<f64> {
     if is_missing_number(cell.as_bytes()) { Some(f64::NAN) } else { NumberFormat::default().read(cell) }
 }
 
-/// What a column of a file was read as, where that is more than plain numbers or text, and what a person should know of it.
+/// The inferred type of a column of a file, where it is not plain numbers or text, with notes for the user.
 #[derive(Clone, Debug)]
 pub struct TypedColumn {
-    /// How its cells are understood.
+    /// Its type.
     pub column_type: ColumnType,
     /// Why it is text though its cells are numbers, or a number or truth value as the file writes it.
     pub note: String,
     /// The cells that did not fit and are missing, most frequent first, with how many there are of each.
     pub odd: Vec<(String, u64)>,
-    /// Its cells as the file has them, where they became numbers: a model may have learnt them as text.
+    /// Its cells as text, where they were parsed as numbers: a model may have been fitted to the text.
     pub(crate) text: Option<Column>,
 }
 
 impl TypedColumn {
-    /// That a column was read so, and nothing more.
+    /// Of this type, without odd cells.
     pub(crate) fn of(column_type: ColumnType, note: &str) -> Self {
         Self { column_type, note: note.to_string(), odd: Vec::new(), text: None }
     }

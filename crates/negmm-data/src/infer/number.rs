@@ -12,22 +12,22 @@ const GROUP: usize = 3;
 /// | field | default | meaning |
 /// |---|---|---|
 /// | `decimal` | `.` | the decimal mark, `.` or `,` |
-/// | `thousands` | none | what may stand between groups of three digits: `,` `.` `'` `’` or a blank of any kind |
+/// | `thousands` | none | what may separate groups of three digits: `,` `.` `'` `’` or a blank of any kind |
 /// | `percent` | no | every number but 0 has a percent sign; 5 % is read as 5 |
-/// | `currency` | none | this sign or code may stand before or after a number |
+/// | `currency` | none | this sign or code may be before or after a number |
 /// | `parentheses` | no | a number in parentheses is negative |
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NumberFormat {
     /// The decimal mark, `.` or `,`.
     pub decimal: char,
-    /// What may stand between groups of three digits.
+    /// Separator of groups of three digits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thousands: Option<char>,
     /// Every number but 0 has a percent sign.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub percent: bool,
-    /// This sign or code may stand before or after a number.
+    /// This sign or code may be before or after a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// A number in parentheses is negative.
@@ -60,14 +60,14 @@ impl NumberFormat {
             return None;
         }
         let size = self.size(decorated.body)?;
-        // A bare number among percentages may be a share.
+        // A bare number among percentages may be a fraction.
         if self.percent && !decorated.percent && size != 0.0 {
             return None;
         }
         Some(if decorated.negative { -size } else { size })
     }
 
-    /// What the digits say.
+    /// The absolute value.
     fn size(&self, body: &str) -> Option<f64> {
         let (mantissa, exponent) = body.split_at(body.find(['e', 'E']).unwrap_or(body.len()));
         let (whole, fraction) = mantissa.split_once(self.decimal).unwrap_or((mantissa, ""));
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_every_dress() {
+    fn numbers_of_every_format() {
         let format = |decimal, thousands| NumberFormat { decimal, thousands, ..NumberFormat::default() };
         let point = || format('.', Some(','));
         let comma = || format(',', Some('.'));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_mean_what_the_plain_reader_says() {
+    fn digits_are_parsed_as_the_standard_library_does() {
         for cell in ["0.1", "1e-300", "123456789.123456789", "4.35", "5e-324", "17976931348623157e292"] {
             assert_eq!(NumberFormat::default().read(cell), cell.parse().ok(), "{cell}");
         }

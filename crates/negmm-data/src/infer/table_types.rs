@@ -1,4 +1,4 @@
-//! Type inference of all text columns of a table together: they share one decimal mark.
+//! Type inference of all text columns of a table together: they have one decimal mark.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::infer::{
 use crate::{Column, ColumnType, Dialect, MISSING};
 use negmm_dist::{Error, Hint, Result};
 
-/// What is said of a table's columns, and what is decided by it.
+/// Type inference of a table's columns, with hints.
 pub(crate) struct TypeInference<'a> {
     dialect: &'a Dialect,
     words: MissingWords,
-    /// For each column.
+    /// The hint of each column.
     pub hints: Vec<TypeHint>,
-    /// What stands between cells.
+    /// Field delimiter.
     separator: u8,
 }
 
@@ -24,7 +24,7 @@ impl<'a> TypeInference<'a> {
         Ok(Self { dialect, words: MissingWords::new(&dialect.missing), hints: dialect.hints(names)?, separator })
     }
 
-    /// What each of these columns, by their places, is read as.
+    /// The inferred types of these columns, by their positions.
     pub fn decide<'c>(&self, texts: impl Iterator<Item = (usize, &'c Column)>) -> BTreeMap<usize, Inference> {
         let decide = |(position, column): (usize, &Column)| {
             let Column::Text { codes, levels } = column else { return (position, Inference::Text) };
@@ -43,7 +43,7 @@ impl<'a> TypeInference<'a> {
         commas && self.dialect.decimal.is_none() || self.dialect.decimal == Some(',')
     }
 
-    /// The file's decimal mark: what somebody says, else that of all columns that can have one alone.
+    /// The file's decimal mark: the declared one, else that of all columns that fit only one.
     pub fn decimal(&self, inferences: &BTreeMap<usize, Inference>) -> Option<char> {
         let certain = |mark: char| {
             inferences
@@ -58,10 +58,10 @@ impl<'a> TypeInference<'a> {
         }
     }
 
-    /// What is to be kept of a column of plain numbers without a point.
+    /// The stored type of a column of plain numbers without a point.
     pub fn plain_type(&self, decimal: Option<char>) -> Option<TypedColumn> {
         let format = NumberFormat { decimal: decimal.unwrap_or('.'), ..NumberFormat::default() };
-        self.kept(
+        self.typed(
             ColumnType { cells: CellType::Number(format), ..ColumnType::number() },
             String::new(),
             Vec::new(),
@@ -69,8 +69,8 @@ impl<'a> TypeInference<'a> {
         )
     }
 
-    /// A column as it was decided, with the decimal mark of all, and what is to be kept of that; `plain` are its numbers, where all
-    /// cells are plain ones.
+    /// A column parsed as its inferred type, with the decimal mark of all columns, and the type to store; `plain` are its
+    /// numbers, where all cells are plain ones.
     pub fn finish(
         &self,
         plain: Option<Vec<f64>>,
@@ -105,9 +105,9 @@ impl<'a> TypeInference<'a> {
             present.present().filter(odd).map(|(cell, count)| (cell.to_string(), count)).collect();
         odd.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let numbers = reader.numbers(&codes, &levels).map_or_else(|_| Vec::new(), |(numbers, _)| numbers);
-        // A cell that fits no truth value would be a category of its own in a text: it stays welcome.
+        // Cells of new data that are no truth values are missing, not errors.
         let column_type = ColumnType { odd_are_missing: truth || !odd.is_empty(), missing: Vec::new(), ..column_type };
-        let column_type = self.kept(column_type, note, odd, Some(Column::Text { codes, levels }));
+        let column_type = self.typed(column_type, note, odd, Some(Column::Text { codes, levels }));
         (Column::Numbers(numbers), column_type)
     }
 
@@ -128,12 +128,12 @@ impl<'a> TypeInference<'a> {
                 }
             }
         }
-        let kept = self.kept(ColumnType::text().with_missing(marks), note.to_string(), Vec::new(), None);
-        (Column::Text { codes, levels }, kept)
+        let typed = self.typed(ColumnType::text().with_missing(marks), note.to_string(), Vec::new(), None);
+        (Column::Text { codes, levels }, typed)
     }
 
-    /// What is to be kept of a column; nothing where that says no more than its kind.
-    fn kept(
+    /// The type to store; `None` where it is plain.
+    fn typed(
         &self,
         column_type: ColumnType,
         note: String,
@@ -145,10 +145,10 @@ impl<'a> TypeInference<'a> {
     }
 }
 
-/// A verdict with one decimal mark.
+/// An inferred type with one decimal mark.
 fn resolved(inference: Inference, decimal: Option<char>, separator: u8) -> Result<Inference> {
     match inference {
-        Inference::NoNumber => Err(Error::options("said to be numbers, but no cell is one")),
+        Inference::NoNumber => Err(Error::options("declared as numbers, but no cell is a number")),
         Inference::Either { point, comma, example } => match (decimal, example) {
             (Some(','), _) => Ok(Inference::Number(comma)),
             (Some(_), _) | (None, None) => Ok(Inference::Number(point)),

@@ -6,9 +6,14 @@ use crate::{Column, MISSING, TimeFormat};
 use negmm_dist::quote::quoted;
 use negmm_dist::{Error, Hint, Result};
 
-/// The form of the times of a column: none where it holds none. `told` says that it holds times, and perhaps in which form.
-pub(crate) fn format_of(name: &str, column: &Column, told: Option<Option<TimeFormat>>) -> Result<Option<TimeFormat>> {
-    if let Some(Some(format)) = told {
+/// The format of the times of a column; `None` where it has none. `declared`: the column is declared as times, perhaps with
+/// their format.
+pub(crate) fn format_of(
+    name: &str,
+    column: &Column,
+    declared: Option<Option<TimeFormat>>,
+) -> Result<Option<TimeFormat>> {
+    if let Some(Some(format)) = declared {
         return Ok(Some(format));
     }
     let date_format = |formats: &[TimeFormat]| Hint::DateFormat {
@@ -17,7 +22,7 @@ pub(crate) fn format_of(name: &str, column: &Column, told: Option<Option<TimeFor
     };
     match column {
         Column::Times(_) => Ok(Some(TimeFormat::default())),
-        Column::Numbers(numbers) if told.is_some() => {
+        Column::Numbers(numbers) if declared.is_some() => {
             let odd = numbers.iter().find(|number| !number.is_nan() && TimeFormat::Ymd.read_number(**number).is_none());
             match odd {
                 None => Ok(Some(TimeFormat::Ymd)),
@@ -27,7 +32,7 @@ pub(crate) fn format_of(name: &str, column: &Column, told: Option<Option<TimeFor
         }
         Column::Numbers(_) => Ok(None),
         Column::Text { levels, .. } => match TimeFormat::decide(levels.iter().map(String::as_str)) {
-            Ok(None) if told.is_some() => {
+            Ok(None) if declared.is_some() => {
                 Err(Error::options("not all cells are dates of one format").with_hint(date_format(&[])))
             }
             Ok(format) => Ok(format),
@@ -44,7 +49,7 @@ pub(crate) fn format_of(name: &str, column: &Column, told: Option<Option<TimeFor
     }
 }
 
-/// The seconds of all cells, NaN where one is missing. The error comes with the row that is at fault.
+/// The seconds of all cells, NaN where one is missing. The error comes with its row.
 pub(crate) fn seconds(column: &Column, format: TimeFormat) -> std::result::Result<Cow<'_, [f64]>, (usize, Error)> {
     #[cfg(test)]
     crate::infer::conversions::add();
@@ -68,7 +73,7 @@ pub(crate) fn seconds(column: &Column, format: TimeFormat) -> std::result::Resul
     Ok(seconds.into())
 }
 
-/// The complaint about a cell that is no time of that form.
+/// The error of a cell that is no time of that format.
 pub(crate) fn no_time(format: TimeFormat, cell: &str) -> Error {
     Error::data(format!("expected a time such as {}, found {}", format.example(), quoted(cell)))
 }

@@ -24,7 +24,7 @@ pub(crate) fn number_error(cell: &[u8], number: Option<f64>) -> Error {
 }
 
 /// A column as numbers, also where it is text that consists of numbers.
-/// The error comes with the row that is at fault.
+/// The error comes with its row.
 pub(crate) fn column_numbers(column: &Column) -> std::result::Result<Cow<'_, [f64]>, (usize, Error)> {
     #[cfg(test)]
     conversions::add();
@@ -77,8 +77,8 @@ pub(crate) fn as_text(column: &Column) -> Cow<'_, Column> {
 }
 
 impl Column {
-    /// The column as `reading` understands it: text as numbers where it says so, and cells missing that it says are. And how many
-    /// cells did not fit. The error comes with the row that is at fault.
+    /// The column as this type: text parsed as numbers, and missing-value markers applied; and the number of cells that did
+    /// not fit. The error comes with its row.
     pub(crate) fn read_as(
         &self,
         column_type: &ColumnType,

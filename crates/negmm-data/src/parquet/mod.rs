@@ -30,7 +30,7 @@ pub(crate) fn whole_bytes(mut start: Vec<u8>, mut reader: impl Read, name: &str)
     Ok(start.into())
 }
 
-/// Reads all rows; text is understood as that of a CSV file.
+/// Reads all rows; the types of text columns are inferred as for a CSV file.
 pub(crate) fn read_whole(source: impl ChunkReader + 'static, name: &str, dialect: &Dialect) -> Result<Table> {
     let builder = open(source, name)?;
     let schema = builder.schema().clone();
@@ -95,8 +95,8 @@ pub struct ParquetStream {
 /// A column that is wanted.
 struct Wanted {
     name: String,
-    /// Its place in a batch.
-    place: usize,
+    /// Its position in a batch.
+    position: usize,
     data_type: DataType,
     column_type: ColumnType,
 }
@@ -115,7 +115,7 @@ impl ParquetStream {
         read.dedup();
         let wanted = |position: usize, column_type: ColumnType| Wanted {
             name: header[position].clone(),
-            place: read.partition_point(|other| *other < position),
+            position: read.partition_point(|other| *other < position),
             data_type: file.field(position).data_type().clone(),
             column_type,
         };
@@ -147,11 +147,11 @@ impl ParquetStream {
         while self.rows - before < max_rows.max(1) {
             let Some(batch) = self.next_rows(max_rows.max(1) - (self.rows - before))? else { break };
             for (builder, column) in builders.iter_mut().zip(&self.columns) {
-                let pushed = builder.push(batch.column(column.place).as_ref());
+                let pushed = builder.push(batch.column(column.position).as_ref());
                 pushed.map_err(|error| error.in_file(&name))?;
             }
             for (arrays, column) in kept.iter_mut().zip(&self.keep) {
-                arrays.push(batch.column(column.place).clone());
+                arrays.push(batch.column(column.position).clone());
             }
             self.rows += batch.num_rows();
         }
@@ -174,7 +174,7 @@ impl ParquetStream {
         Ok(Some(Chunk { table: Table::of_checked(&name, columns.into_iter(), before, rows), kept, warnings }))
     }
 
-    /// Some rows, at most so many.
+    /// The next rows, at most `max_rows`.
     fn next_rows(&mut self, at_most: usize) -> Result<Option<RecordBatch>> {
         let batch = match self.rest.take() {
             Some(batch) => Some(batch),

@@ -20,7 +20,7 @@ pub struct ParquetWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// An empty one; the first batch says what its columns are.
+    /// An empty one; the first batch determines its columns.
     pub fn new(out: W) -> Self {
         Self { out: Some(out), writer: None }
     }
@@ -50,7 +50,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// What went wrong; an error of what was written to is kept.
+/// The error of writing; an I/O error is kept as such.
 fn written(error: ParquetError) -> Error {
     match error {
         ParquetError::External(source) => match source.downcast::<std::io::Error>().map(|error| error.downcast()) {

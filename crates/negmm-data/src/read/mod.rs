@@ -11,9 +11,10 @@ use crate::{Dialect, Table};
 use negmm_dist::Result;
 
 impl Table {
-    /// Reads a CSV file (plain or gzip), or with the feature `parquet` a Parquet file, which its first bytes tell. Of a Parquet file
-    /// the types say what a column is, and text that is no category is understood as that of CSV. Of CSV, what stands between cells (comma, semicolon, tab or bar) is recognised from the first
-    /// lines, and what a column is from all its cells ([`Table::typed_column`]): numbers, also with decimal commas, separators of
+    /// Reads a CSV file (plain or gzip), or with the feature `parquet` a Parquet file, which is detected by its first bytes.
+    ///
+    /// A Parquet file has types, and only those of text columns that are not categories are inferred as in CSV. In CSV the
+    /// delimiter (comma, semicolon, tab or bar) is detected from the first lines, and the type of a column from all its cells ([`Table::typed_column`]): numbers, also with decimal commas, separators of
     /// thousands, percent or currency signs, or parentheses for negative ones; truth values; else text. Digits with leading zeros
     /// are text. A column of numbers in which one cell in twenty at most does not fit (and at most ten different texts) is one of
     /// numbers, and those cells are missing. Missing are empty cells and NA, N/A, NaN and null, whatever the case, `?` and what
@@ -23,7 +24,7 @@ impl Table {
         Self::read_with(path, &Dialect::default())
     }
 
-    /// Reads like [`Table::read`], but as `dialect` says where it says something.
+    /// Reads like [`Table::read`], with the settings of `dialect`.
     pub fn read_with(path: impl AsRef<Path>, dialect: &Dialect) -> Result<Self> {
         let (mut file, name) = (open(path.as_ref())?, path.as_ref().display().to_string());
         let start = format::first_bytes(&mut file, &name)?;

@@ -40,7 +40,7 @@ pub(crate) fn refuse_others(head: &[u8]) -> Result<()> {
     Err(Error::data(format!("expected {expected}, found {found}")))
 }
 
-/// Whether two marks stand together that no header of a CSV file begins with.
+/// Whether the text begins with two marks that no header of a CSV file begins with.
 fn is_json(head: &[u8]) -> bool {
     let mut marks = head.iter().filter(|byte| !byte.is_ascii_whitespace());
     matches!((marks.next(), marks.next()), (Some(b'{'), Some(b'"' | b'}')) | (Some(b'['), Some(b'{' | b'[')))

@@ -7,19 +7,19 @@ use super::read_error;
 use negmm_dist::{Error, Hint, Result};
 
 const GIGABYTE: u64 = 1 << 30;
-/// Where the machine does not say how much memory it has, it has so much.
+/// The assumed memory where the machine's is not known.
 const USUAL_MEMORY: u64 = 16 * GIGABYTE;
 
-/// All bytes of a reader, where there is room for them: `most` gigabytes, or half of the machine's memory.
+/// All bytes of a reader, within the memory limit: `most` gigabytes, or half of the machine's memory.
 pub(crate) fn read_all(reader: impl Read, name: &str, most: Option<u64>) -> Result<Vec<u8>> {
-    let room = most.map_or_else(|| memory() / 2, |gigabytes| gigabytes.saturating_mul(GIGABYTE));
+    let limit = most.map_or_else(|| memory() / 2, |gigabytes| gigabytes.saturating_mul(GIGABYTE));
     let mut bytes = Vec::new();
-    let read = reader.take(room.saturating_add(1)).read_to_end(&mut bytes);
+    let read = reader.take(limit.saturating_add(1)).read_to_end(&mut bytes);
     read.map_err(|error| read_error(name, error))?;
-    if bytes.len() as u64 > room {
+    if bytes.len() as u64 > limit {
         let found = match most {
             Some(gigabytes) => format!("{gigabytes} GB"),
-            None => format!("{:.1} GB (half of this machine's memory)", room as f64 / GIGABYTE as f64),
+            None => format!("{:.1} GB (half of this machine's memory)", limit as f64 / GIGABYTE as f64),
         };
         let error = Error::data(format!("the file is larger than {found} unpacked"));
         return Err(error.with_hint(Hint::RaiseOption { option: "memory" }).in_file(name));
@@ -34,7 +34,7 @@ fn memory() -> u64 {
     machine.into_iter().chain(group).min().unwrap_or(USUAL_MEMORY)
 }
 
-/// What `/proc/meminfo` says of the whole machine.
+/// The memory of the whole machine, from `/proc/meminfo`.
 fn total(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_larger_than_the_room_is_refused() {
+    fn what_is_larger_than_the_limit_is_refused() {
         assert_eq!(read_all(&b"abc"[..], "f", None).unwrap(), b"abc");
         let error = read_all(&b"abc"[..], "f.csv", Some(0)).unwrap_err().to_string();
         assert_eq!(error, "f.csv: the file is larger than 0 GB unpacked; raise memory");

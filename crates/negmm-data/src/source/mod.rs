@@ -18,14 +18,14 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 pub(crate) const HEAD_BYTES: u64 = 1 << 16;
 /// … and lines after the header.
 const HEAD_LINES: usize = 100;
-/// What may stand between cells; of those that fit alike the first is meant.
+/// Possible separators; of those that fit equally well, the first is taken.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// A longer row is an error: most likely a quote was left open, and memory must not follow it to the end of the file.
 const ROW_BYTES: usize = 64 << 20;
 /// What is added at the end of the input. A row that reaches to the end of these lies inside an open quote.
 const TAIL: &[u8] = b"\n\n";
 
-/// What went wrong in reading `name`.
+/// The error of reading `name`.
 pub(crate) fn read_error(name: &str, error: io::Error) -> Error {
     match error.downcast::<Error>() {
         Ok(inner) => inner.in_file(name),
@@ -35,7 +35,7 @@ pub(crate) fn read_error(name: &str, error: io::Error) -> Error {
 
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// A reader that undoes gzip where the first bytes say so.
+/// A reader that decompresses gzip, which it detects by the first bytes.
 pub(crate) enum Decoded<R: Read> {
     Plain(Whole<R>),
     Gzip(Box<Gzip<Whole<R>>>),
@@ -81,7 +81,7 @@ impl<R> Source<R> {
 }
 
 impl<R: Read> Source<R> {
-    /// `name` is a file name or what stands for one; one that ends in `.tsv` prefers tabs. `separator` is what somebody says.
+    /// `name` is a file name, or the name in messages; one that ends in `.tsv` prefers tabs. `separator` overrides detection.
     pub fn new(mut reader: R, name: &str, separator: Option<char>) -> Result<Self> {
         let mut head = Vec::new();
         (&mut reader).take(HEAD_BYTES).read_to_end(&mut head).map_err(|error| read_error(name, error))?;
@@ -98,7 +98,7 @@ impl<R: Read> Source<R> {
         self.header
     }
 
-    /// Says that the parser has finished a row that ends before byte `end`; whether that row lies inside an open quote.
+    /// To be called when the parser has finished a row that ends before byte `end`; whether that row is inside an open quote.
     #[inline]
     pub fn row_reaches_the_end(&mut self, end: u64) -> bool {
         self.row_bytes = 0;
@@ -128,7 +128,7 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// What the first lines tell about the file.
+/// Properties of a file detected from its first lines.
 #[derive(Clone, Copy)]
 pub(crate) struct HeaderShape {
     pub separator: u8,
@@ -182,7 +182,7 @@ fn prefers_tabs(name: &str) -> bool {
     name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv")
 }
 
-/// Opens a file, with a plain word about a directory.
+/// Opens a file; a directory is an error.
 pub(crate) fn open(path: &Path) -> Result<File> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {

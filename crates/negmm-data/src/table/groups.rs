@@ -16,12 +16,12 @@ pub(crate) fn groups(table: &Table, name: &str) -> Result<Vec<u32>> {
         }
         Column::Text { codes, .. } => codes.iter().map(|code| (*code != MISSING).then_some(u64::from(*code))).collect(),
     };
-    let mut places = HashMap::new();
+    let mut numbers_of_groups = HashMap::new();
     let mut numbers = Vec::with_capacity(cells.len());
     for (row, cell) in cells.into_iter().enumerate() {
         let missing = || table.at_cell(Error::data("the group is missing"), row, name);
-        let next = places.len() as u32;
-        numbers.push(*places.entry(cell.ok_or_else(missing)?).or_insert(next));
+        let next = numbers_of_groups.len() as u32;
+        numbers.push(*numbers_of_groups.entry(cell.ok_or_else(missing)?).or_insert(next));
     }
     Ok(numbers)
 }

@@ -9,7 +9,7 @@ use negmm_dist::{Error, Result};
 /// Programs write tables as CSV with commas between cells, which are then no decimal marks.
 const SEPARATOR: u8 = b',';
 
-/// The table with its text understood.
+/// The table with its text columns parsed as their inferred types.
 pub(crate) fn infer_types(table: Table, dialect: &Dialect) -> Result<Table> {
     let mut types = TypeInference::new(dialect, table.names(), SEPARATOR).map_err(|error| table.locate(error))?;
     for (hint, name) in types.hints.iter_mut().zip(table.names()) {
@@ -50,7 +50,7 @@ pub(crate) fn infer_types(table: Table, dialect: &Dialect) -> Result<Table> {
     })
 }
 
-/// A column whose type says what it is, where somebody says something else.
+/// A typed column with a hint for another type.
 fn typed(
     column: &Column,
     column_type: Option<ColumnType>,
@@ -59,7 +59,7 @@ fn typed(
 ) -> Result<Option<(Column, Option<TypedColumn>)>> {
     match (column, hint) {
         (_, TypeHint::Text) => Ok(Some((as_text(column).into_owned(), Some(TypedColumn::of(ColumnType::text(), ""))))),
-        (Column::Times(_), TypeHint::Number) => Err(Error::options("said to be numbers, but its cells are times")),
+        (Column::Times(_), TypeHint::Number) => Err(Error::options("declared as numbers, but its cells are times")),
         (Column::Numbers(_), _) if !dialect.missing.is_empty() => {
             let column_type =
                 column_type.unwrap_or_else(ColumnType::number).with_missing(dialect.missing.iter().cloned());

@@ -25,15 +25,15 @@ pub struct Table {
     names: Vec<String>,
     /// Shared with copies of the table.
     columns: Vec<Arc<Column>>,
-    /// Where a column stands: by its name, and by its name without blanks where no other has that.
+    /// The position of each column: by its name, and by its name without blanks where no other has that.
     positions: HashMap<String, usize>,
     rows: usize,
     origin: Origin,
-    /// What columns of a file were read as, where that is more than plain numbers or text.
+    /// The inferred types of columns of a file, where they are not plain numbers or text.
     typed_columns: BTreeMap<String, TypedColumn>,
 }
 
-/// Where the rows stand in the file, for messages.
+/// The positions of the rows in the file, for messages.
 #[derive(Clone, Debug)]
 enum Origin {
     From(usize),
@@ -79,18 +79,18 @@ impl Table {
         Self { name: name.to_string(), names, columns, positions, rows, origin, typed_columns: BTreeMap::new() }
     }
 
-    /// The same with what its columns were read as.
+    /// The same with the inferred types of its columns.
     pub(crate) fn with_typed_columns(mut self, typed_columns: BTreeMap<String, TypedColumn>) -> Self {
         self.typed_columns = typed_columns;
         self
     }
 
-    /// What the column called `name` was read as, where that is more than plain numbers or text.
+    /// The inferred type of the column called `name`, where it is not plain numbers or text.
     pub fn typed_column(&self, name: &str) -> Option<&TypedColumn> {
         self.typed_columns.get(self.own_name(name)?)
     }
 
-    /// How much each row counts, from the column of that name: finite numbers, none negative, not all zero.
+    /// The sample weights in the column of that name: finite numbers, none negative, not all zero.
     pub fn sample_weights(&self, column: &str) -> Result<Cow<'_, [f64]>> {
         weights::weights(self, column)
     }
@@ -100,8 +100,8 @@ impl Table {
         groups::groups(self, column)
     }
 
-    /// The same table with its text understood as that of a CSV file, see [`Table::read`]: what each column is read as is decided
-    /// from all its cells. Categories stay text.
+    /// The same table with its text columns parsed as those of a CSV file, see [`Table::read`]: the type of each column is
+    /// inferred from all its cells. Categories stay text.
     pub fn infer_types(self, dialect: &Dialect) -> Result<Self> {
         in_memory::infer_types(self, dialect)
     }
@@ -185,29 +185,28 @@ impl Table {
         }
     }
 
-    /// How the cells of the column called `name` are understood as numbers, where they are more than plain ones.
+    /// The type of the column called `name`, where it is numbers that are not plain.
     pub(crate) fn numbers_type(&self, name: &str) -> Option<ColumnType> {
         let column_type = &self.typed_column(name)?.column_type;
         (column_type.kind() == Kind::Number && !column_type.is_plain()).then(|| column_type.clone())
     }
 
-    /// The column called `name` for a model that learnt it read so: numbers in disguise are text again where
-    /// they were text in training, and text is numbers where it was numbers. And how many cells did not fit.
+    /// The column called `name` converted to its type in training: numbers that were text in the file are text again where
+    /// they were text in training, and text is parsed as numbers where it was numbers. And how many cells did not fit.
     pub(crate) fn column_read_as(
         &self,
         name: &str,
         column_type: &ColumnType,
     ) -> Option<Result<(Cow<'_, Column>, u64)>> {
         let column = self.column(name)?;
-        let disguised = self.typed_column(name).and_then(|column_type| column_type.text.as_ref());
-        Some(match (column, column_type.kind(), disguised) {
+        let original_text = self.typed_column(name).and_then(|column_type| column_type.text.as_ref());
+        Some(match (column, column_type.kind(), original_text) {
             (Column::Numbers(_), Kind::Text, Some(text)) => Ok((Cow::Borrowed(text), 0)),
             _ => column.read_as(column_type).map_err(|(row, error)| self.at_cell(error, row, name)),
         })
     }
 
-    /// The same table with some of its columns, each with its place, made anew; what one was read as stays where nothing new is
-    /// said.
+    /// The same table with some of its columns replaced; `make` gets the position and the column, and may give its new type.
     pub(crate) fn map_columns(
         mut self,
         mut make: impl FnMut(usize, &Column) -> Result<Option<(Column, Option<TypedColumn>)>>,
@@ -243,14 +242,14 @@ impl Table {
         Ok(Self { names, columns, positions, typed_columns, ..self.clone() })
     }
 
-    /// The same table with what the types of its columns say: the column called `name` is read so.
+    /// The same table with this type for the column called `name`.
     #[must_use]
     pub fn with_column_type(mut self, name: &str, column_type: ColumnType) -> Self {
         self.typed_columns.insert(name.to_string(), TypedColumn::of(column_type, ""));
         self
     }
 
-    /// A sentence that says which columns are `absent`, and what there is.
+    /// A sentence about `absent` columns, and those that there are.
     pub fn absent(&self, absent: &[&str]) -> String {
         absent_columns(absent, self.names.iter().map(String::as_str))
     }
@@ -273,7 +272,7 @@ impl Table {
         }
     }
 
-    /// The same table with another column in the place of one that it has.
+    /// The same table with the column called `name` replaced, where it has one.
     pub(crate) fn with_column(mut self, name: &str, column: Column) -> Self {
         if let Some(position) = self.names.iter().position(|other| other == name) {
             self.columns[position] = Arc::new(column);
@@ -288,18 +287,18 @@ impl Table {
         }
     }
 
-    /// Says that `error` is about this table.
+    /// Adds the table as the location of an error.
     pub fn locate(&self, error: Error) -> Error {
         if self.name.is_empty() { error } else { error.in_file(&self.name) }
     }
 
-    /// Says that `error` is about a cell of this table.
+    /// Adds a cell of the table as the location of an error.
     pub fn at_cell(&self, error: Error, row: usize, column: &str) -> Error {
         self.locate(error.in_column(column).at_row(self.row_in_file(row) as u64))
     }
 }
 
-/// Where each column stands: by its name, and by its name without blanks where no other has that.
+/// The position of each column: by its name, and by its name without blanks where no other has that.
 fn positions(names: &[String]) -> HashMap<String, usize> {
     let mut positions: HashMap<String, usize> = names.iter().cloned().zip(0..).collect();
     let mut twice = HashSet::new();
@@ -338,30 +337,30 @@ mod tests {
         Column::Numbers(numbers.to_vec())
     }
 
-    fn complaint(columns: Vec<(&str, Column)>) -> String {
+    fn error(columns: Vec<(&str, Column)>) -> String {
         Table::new(columns).unwrap_err().to_string()
     }
 
     #[test]
     fn a_table_made_in_code_is_checked() {
         assert_eq!(
-            complaint(vec![("a", numbers(&[1.0, 2.0])), ("b", numbers(&[1.0]))]),
+            error(vec![("a", numbers(&[1.0, 2.0])), ("b", numbers(&[1.0]))]),
             "column \"b\": expected 2 rows, found 1"
         );
         assert_eq!(
-            complaint(vec![("a", numbers(&[1.0])), ("b", numbers(&[1.0])), ("a", numbers(&[2.0]))]),
+            error(vec![("a", numbers(&[1.0])), ("b", numbers(&[1.0])), ("a", numbers(&[2.0]))]),
             "the column name \"a\" occurs twice (columns 1 and 3)"
         );
         assert_eq!(
-            complaint(vec![("a", numbers(&[f64::NAN, f64::NEG_INFINITY]))]),
+            error(vec![("a", numbers(&[f64::NAN, f64::NEG_INFINITY]))]),
             "column \"a\", row 2: the number \"-inf\" is not finite"
         );
         assert_eq!(
-            complaint(vec![("a", Column::Text { codes: vec![0, MISSING, 1], levels: vec!["x".into()] })]),
+            error(vec![("a", Column::Text { codes: vec![0, MISSING, 1], levels: vec!["x".into()] })]),
             "column \"a\", row 3: expected one of 1 levels, found code 1"
         );
         assert_eq!(
-            complaint(vec![("a", Column::Text { codes: vec![], levels: vec!["x".into(), "x".into()] })]),
+            error(vec![("a", Column::Text { codes: vec![], levels: vec!["x".into(), "x".into()] })]),
             "column \"a\": the level \"x\" occurs twice"
         );
     }

@@ -41,7 +41,7 @@ impl PredictedRows {
         self.len() == 0
     }
 
-    /// The row of the table that the first prediction is of: so many rows at the start have none.
+    /// The row of the first prediction: the rows before it have none.
     pub fn first(&self) -> usize {
         self.window.unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! Detection of atoms: values that many rows of an otherwise continuous target share, such as zeros or a cap.
+//! Detection of atoms: values that many rows of an otherwise continuous target have, such as zeros or a cap.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,17 +7,18 @@ use negmm_dist::weights::weight_of;
 
 /// Atoms at most, the most frequent.
 const MOST: usize = 4;
-/// An atom has at least so many rows, and this share of all: at an end of the targets' range, where zeros and caps lie, less.
+/// Minimum number of rows of an atom, and its minimum fraction of all rows: smaller at an end of the range, where zeros and
+/// caps are.
 const LEAST_ROWS: usize = 20;
-const SHARE: f64 = 0.1;
-const SHARE_AT_AN_END: f64 = 0.03;
+const FRACTION: f64 = 0.1;
+const FRACTION_AT_AN_END: f64 = 0.03;
 
-/// Values with a probability of their own, and what the other targets of training are like.
+/// Values with a point probability, and the moments of the other training targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Atoms {
     /// The values, in order.
     pub values: Vec<f64>,
-    /// The share of the training rows that each has.
+    /// The fraction of the training rows that have each value.
     #[serde(rename = "shares")]
     pub probabilities: Vec<f64>,
     /// Mean of the other targets.
@@ -30,7 +31,7 @@ impl Atoms {
     /// The most atoms that a target has.
     pub const MOST: usize = MOST;
 
-    /// Learns from the targets and how much each counts; nothing where there are no atoms.
+    /// Learns from the targets and their weights; `None` where there are no atoms.
     pub(crate) fn learn(targets: &[f64], weights: Option<&[f64]>) -> Option<Self> {
         let counting = (0..targets.len()).filter(|row| weight_of(weights, *row) > 0.0);
         let values = atoms(counting.clone().map(|row| targets[row]).collect());
@@ -50,7 +51,7 @@ impl Atoms {
         Some(Self { probabilities: values.iter().map(probability).collect(), values, mean, sd })
     }
 
-    /// Whether they can be what a model learnt.
+    /// Whether the values are possible, for atoms from a file.
     pub(crate) fn is_sound(&self) -> bool {
         let Self { values, probabilities, mean, sd } = self;
         let finite = values.iter().chain(probabilities).chain([mean, sd]).all(|number| number.is_finite());
@@ -76,8 +77,8 @@ fn atoms(mut targets: Vec<f64>) -> Vec<f64> {
         return Vec::new();
     }
     let among = |at: usize| {
-        let probability = if at == 0 || at == last { SHARE_AT_AN_END } else { SHARE };
-        runs[at].len() >= LEAST_ROWS && runs[at].len() as f64 >= probability * rows as f64
+        let fraction = if at == 0 || at == last { FRACTION_AT_AN_END } else { FRACTION };
+        runs[at].len() >= LEAST_ROWS && runs[at].len() as f64 >= fraction * rows as f64
     };
     let mut found: Vec<usize> = (0..runs.len()).filter(|at| among(*at)).collect();
     found.sort_by_key(|at| std::cmp::Reverse(runs[*at].len()));

@@ -7,10 +7,10 @@ use negmm_dist::{CensoredTargets, Error, Result, censored_targets as censoring};
 
 use crate::{Table, Target};
 
-/// As the columns say that the target was learnt with; nothing where it has none.
+/// The censoring intervals of the targets, from the columns of the target specification; `None` without such columns.
 ///
 /// # Errors
-/// When a column is not there, or a cell does not say what it must.
+/// When a column is absent, or a cell is invalid.
 pub(crate) fn censored_targets(table: &Table, target: &Target, y: &[f64]) -> Result<Option<CensoredTargets>> {
     if !target.is_censored() {
         return Ok(None);

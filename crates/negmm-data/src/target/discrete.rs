@@ -1,9 +1,9 @@
-//! Detection of discrete targets: values on a grid, most of them shared by several rows.
+//! Detection of discrete targets: values on a grid, most of them repeated.
 
 /// A discrete target has at least this many rows for each of its values.
 const ROWS_PER_VALUE: usize = 5;
-/// This share of the rows, at least, have a value that another row has too.
-const SHARED: f64 = 0.9;
+/// Minimum fraction of rows whose value is repeated in another row.
+const REPEATED: f64 = 0.9;
 /// Numbers this near to each other, relative to their size, are one number rounded twice.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// How far from its point of the grid a value may be, in steps.
@@ -17,18 +17,18 @@ const MOST_POINTS: f64 = 1000.0;
 /// The step of the grid that the targets lie on, if they are discrete.
 ///
 /// They are when every one is origin + whole number · step up to rounding, rows are at least [`ROWS_PER_VALUE`] times the
-/// values, and nearly all rows share their value. A grid with more points than there are rows, or than [`MOST_POINTS`], does
+/// values, and nearly all rows have a repeated value. A grid with more points than there are rows, or than [`MOST_POINTS`], does
 /// not count. The step is the largest possible one, the smallest difference of values or a whole part of it.
 pub(crate) fn step(mut targets: Vec<f64>) -> Option<f64> {
     let rows = targets.len();
     targets.sort_unstable_by(f64::total_cmp);
     let same = |a: &f64, b: &f64| b - a <= ROUNDING * a.abs().max(b.abs());
-    let (mut values, mut shared) = (Vec::new(), 0);
+    let (mut values, mut repeated_rows) = (Vec::new(), 0);
     for equal in targets.chunk_by(same) {
         values.push(equal[0]);
-        shared += if equal.len() > 1 { equal.len() } else { 0 };
+        repeated_rows += if equal.len() > 1 { equal.len() } else { 0 };
     }
-    if values.len() < 2 || rows < ROWS_PER_VALUE * values.len() || (shared as f64) < SHARED * rows as f64 {
+    if values.len() < 2 || rows < ROWS_PER_VALUE * values.len() || (repeated_rows as f64) < REPEATED * rows as f64 {
         return None;
     }
     let range = values[values.len() - 1] - values[0];
@@ -38,8 +38,8 @@ pub(crate) fn step(mut targets: Vec<f64>) -> Option<f64> {
         let steps = (range / (smallest / parts as f64)).round();
         let step = ten_digits(range / steps);
         let on_grid = |value: &f64| {
-            let place = (value - values[0]) / step;
-            (place - place.round()).abs() < OFF_GRID
+            let steps = (value - values[0]) / step;
+            (steps - steps.round()).abs() < OFF_GRID
         };
         (steps <= MOST_POINTS.min(rows as f64) && step.is_normal() && values.iter().all(on_grid)).then_some(step)
     })
@@ -54,7 +54,7 @@ fn ten_digits(number: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Each value in so many rows.
+    /// Each value `times` times.
     fn repeated(values: &[f64], times: usize) -> Vec<f64> {
         (0..times).flat_map(|_| values.iter().copied()).collect()
     }

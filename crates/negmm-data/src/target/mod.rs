@@ -19,12 +19,12 @@ use negmm_dist::weights::weight_of;
 use negmm_dist::{Error, Mixtures, Predictions, Result, Support};
 use negmm_nn::net::Bounds;
 
-/// Encoded numbers are cut off here, in standard deviations: far beyond any data, and safe in 32-bit arithmetic.
+/// Encoded numbers are clipped here, in standard deviations: far beyond any data, and safe in 32-bit arithmetic.
 pub const ENCODED_LIMIT: f64 = 1e6;
 
 /// A constant target is given this scale, relative to its size (absolute below 1), so that scaling stays defined.
 const CONSTANT_TARGET_SCALE: f64 = 1e-6;
-/// Where the outermost cells of a grid end, in units of the network: so far away that nothing is beyond, and yet an end.
+/// The outer ends of the outermost cells of a grid, standardised: finite, and beyond every prediction.
 const FAR: f64 = 1e4;
 /// How far from a whole number of steps a value may be.
 const WHOLE: f64 = 1e-6;
@@ -44,29 +44,29 @@ pub struct Target {
     pub scale: f64,
     /// Whether the target was the same in all rows of training.
     pub constant: bool,
-    /// The step of the grid that the targets of training lie on, where they are discrete: most rows share their value with
-    /// others. A density says little about them, see [`negmm_dist::Predictions::mass_nll`].
+    /// The step of the grid that the targets of training lie on, where they are discrete: most
+    /// values are repeated. A density is not informative then, see [`negmm_dist::Predictions::mass_nll`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<f64>,
     /// The values that it can have; all numbers in models of before 0.2.
     #[serde(default, skip_serializing_if = "Support::is_whole_line")]
     pub support: Support,
-    /// Values that many rows share, where it is continuous otherwise.
+    /// Atoms: values of many rows of an otherwise continuous target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atoms: Option<Atoms>,
-    /// The column that says which targets are only known to be larger than what stands there.
+    /// The column with the censoring indicator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub censored: Option<String>,
     /// The column of upper ends, where the target's own has lower ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upper_end: Option<String>,
-    /// How the cells of these two are understood, where that is more than plain numbers.
+    /// The type of the column of the censoring indicator, where it is not plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub censored_read_as: Option<ColumnType>,
-    /// As before.
+    /// The type of the column of upper ends, where it is not plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upper_end_read_as: Option<ColumnType>,
-    /// How its cells are understood, where that is more than plain numbers.
+    /// The type of its column, where it is not plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_as: Option<ColumnType>,
 }
@@ -108,7 +108,7 @@ impl Target {
         })
     }
 
-    /// The columns that say what is known of it: itself, and those that say something of it, with how they are read.
+    /// Its column and those that describe its censoring, with their types.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&String, ColumnType)> {
         let own = [(&self.name, &self.read_as)];
         let censored = self.censored.as_ref().map(|name| (name, &self.censored_read_as));
@@ -122,7 +122,7 @@ impl Target {
         y.iter().map(|y| self.scaled(*y) as f32).collect()
     }
 
-    /// The distribution of the targets of training, in their own unit, as one mixture: normal, and its atoms.
+    /// The marginal distribution of the training targets, in the original unit, as one mixture: a normal, and the atoms.
     pub fn marginal(&self) -> Mixtures {
         let atoms = self.atoms.as_ref();
         let rest = 1.0 - atoms.map_or(0.0, |atoms| atoms.probabilities.iter().sum());
@@ -133,12 +133,12 @@ impl Target {
         Mixtures::from_parts_unchecked(sds.len(), with(probabilities, rest), with(values, mean), sds)
     }
 
-    /// Whether it may not be known.
+    /// Whether it may be censored.
     pub fn is_censored(&self) -> bool {
         self.censored.is_some() || self.upper_end.is_some()
     }
 
-    /// What is not plain about it, for a person: sentences without a full stop.
+    /// Notes about a grid, bounds, atoms and censoring: sentences without a full stop.
     pub fn notes(&self) -> Vec<String> {
         let (lower, upper) = (self.support.lower, self.support.upper);
         let bounds = match (lower, upper) {
@@ -154,10 +154,10 @@ impl Target {
         } else if !bounds.is_empty() {
             words.push(format!("the target is {bounds}, and so is every prediction"));
         }
-        for (value, share) in self.atoms.iter().flat_map(|atoms| atoms.values.iter().zip(&atoms.probabilities)) {
+        for (value, probability) in self.atoms.iter().flat_map(|atoms| atoms.values.iter().zip(&atoms.probabilities)) {
             words.push(format!(
                 "{:.1} % of the targets are {}: a point probability, unless the target is declared continuous",
-                100.0 * share,
+                100.0 * probability,
                 short(*value)
             ));
         }
@@ -170,8 +170,7 @@ impl Target {
         words
     }
 
-    /// The baseline of these distributions: on the grid of the target, where it has one. Bounds do not cut it: it is the targets' mean
-    /// and sd and no more.
+    /// The constant baseline of these predictions: on the grid of the target, where it has one, and not truncated at its bounds.
     pub fn baseline(&self, predictions: Predictions) -> Predictions {
         match self.support.step {
             Some(_) => predictions.with_sound_support(self.support),
@@ -193,8 +192,8 @@ impl Target {
         Bounds { lower: self.support.lower.map(scaled), upper: self.support.upper.map(scaled) }
     }
 
-    /// Between which numbers the target of each row lies, standardised, where that is not the number that stands there: cells of a
-    /// grid, whose outermost have no outer end, and what is censored.
+    /// The interval of each row's target, standardised, where targets are not observed numbers: the cells of a grid, whose
+    /// outermost have no outer end, and censoring intervals.
     pub fn intervals(&self, y: &[f64], known: Option<&CensoredTargets>) -> Option<(Vec<f32>, Vec<f32>)> {
         let scaled = |y: f64| ((y - self.mean) / self.scale) as f32;
         if let Some(step) = self.support.step {
@@ -209,17 +208,17 @@ impl Target {
         known.map(|known| (ends(&known.lower), ends(&known.upper)))
     }
 
-    /// From the target's own unit to the network's, cut off at ±[`ENCODED_LIMIT`].
+    /// From the original unit to the standardised one, clipped at ±[`ENCODED_LIMIT`].
     pub fn scaled(&self, y: f64) -> f64 {
         ((y - self.mean) / self.scale).clamp(-ENCODED_LIMIT, ENCODED_LIMIT)
     }
 
-    /// From the network's unit to the target's own.
+    /// From the standardised unit to the original one.
     pub fn unscaled(&self, y: f64) -> f64 {
         y * self.scale + self.mean
     }
 
-    /// Says what is wrong with a target that came from a file.
+    /// Validates a target from a file.
     pub(crate) fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::model(format!("target {}: {what}", quoted(&self.name))));
         if !(self.mean.abs() <= LARGEST_SCALE && self.scale <= LARGEST_SCALE && self.scale > 0.0) {
@@ -241,20 +240,19 @@ fn short(number: f64) -> String {
     if number == 0.0 || (1e-6..1e9).contains(&number.abs()) { number.to_string() } else { format!("{number:e}") }
 }
 
-/// What values a target has: a grid, atoms, bounds.
+/// The detected support of a target: a grid, atoms, bounds.
 struct Shape {
     support: Support,
     atoms: Option<Atoms>,
 }
 
 impl Shape {
-    /// What is recognised, and what is said. Whole numbers and others on a grid that are never negative are never predicted to be;
-    /// an atom at an end of the range is a bound: nothing lies beyond a cap. Of censored targets nothing is recognised: a cell is
-    /// not the target.
+    /// Detects the support, within the bounds of the specification. A grid without negative values has the lower bound 0. An
+    /// atom at an end of the range is a bound. Nothing is detected for censored targets, whose cells are not the targets.
     fn learn(numbers: &[f64], target_spec: &TargetSpec, weights: Option<&[f64]>) -> Self {
-        let said = Support { lower: target_spec.lower, upper: target_spec.upper, ..Support::default() };
+        let given = Support { lower: target_spec.lower, upper: target_spec.upper, ..Support::default() };
         if target_spec.continuous || target_spec.is_censored() {
-            return Self { support: said, atoms: None };
+            return Self { support: given, atoms: None };
         }
         let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);
         let counting: Vec<f64> = counting.map(|(_, number)| *number).collect();
@@ -265,13 +263,13 @@ impl Shape {
             let origin = if whole(least) { 0.0 } else { least };
             let above = |bound: f64| origin + ((bound - origin) / step - WHOLE).ceil() * step;
             let below = |bound: f64| origin + ((bound - origin) / step + WHOLE).floor() * step;
-            let lower = said.lower.or((least >= 0.0).then_some(0.0)).map(above);
-            let support = Support { lower, upper: said.upper.map(below), step: Some(step), origin };
+            let lower = given.lower.or((least >= 0.0).then_some(0.0)).map(above);
+            let support = Support { lower, upper: given.upper.map(below), step: Some(step), origin };
             return Self { support, atoms: None };
         }
         let atoms = Atoms::learn(numbers, weights);
         let at = |end: f64| atoms.as_ref().is_some_and(|atoms| atoms.values.contains(&end)).then_some(end);
-        let support = Support { lower: said.lower.or(at(least)), upper: said.upper.or(at(most)), ..said };
+        let support = Support { lower: given.lower.or(at(least)), upper: given.upper.or(at(most)), ..given };
         Self { support, atoms }
     }
 }
@@ -300,7 +298,7 @@ mod tests {
     use crate::Column;
 
     #[test]
-    fn rows_that_do_not_count_do_not_hide_a_grid() {
+    fn rows_of_weight_zero_do_not_hide_a_grid() {
         let y: Vec<f64> = (0..40).map(|row| f64::from(row % 4)).chain([0.123]).collect();
         let table = Table::new(vec![("y", Column::Numbers(y.clone()))]).unwrap();
         let grid =

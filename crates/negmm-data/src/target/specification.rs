@@ -1,28 +1,28 @@
-//! The target specification: bounds, whether it is continuous, and which columns say what is censored.
+//! The target specification: bounds, whether it is continuous, and the columns that describe its censoring.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Table;
 use negmm_dist::{Error, Result};
 
-/// What somebody says of the target. Without a word a grid and atoms are recognised, and nothing is censored.
+/// Specification of the target. By default a grid and atoms are detected, and nothing is censored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct TargetSpec {
-    /// Neither grid nor atoms: a density is what is asked for.
+    /// Whether the target is continuous: neither grid nor atoms are detected.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub continuous: bool,
-    /// It cannot be smaller.
+    /// Lower bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
-    /// It cannot be larger.
+    /// Upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
-    /// The column that says with 1 that the target is only known to be larger than what stands there, with 0 that it is that.
+    /// The column with the censoring indicator: 1 = right-censored, 0 = observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub censored: Option<String>,
-    /// The column of upper ends, where the target's own column has lower ends; an empty cell: the target is what stands there.
+    /// The column of upper ends of intervals, whose lower ends are in the target's own column; an empty cell: observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upper_end: Option<String>,
 }
@@ -61,12 +61,12 @@ impl TargetSpec {
 }
 
 impl TargetSpec {
-    /// The columns that say something of the target, which are no inputs.
+    /// The columns that describe the target's censoring; they are not inputs.
     pub fn columns(&self) -> impl Iterator<Item = &String> {
         self.censored.iter().chain(&self.upper_end)
     }
 
-    /// Whether targets may not be known.
+    /// Whether targets may be censored.
     pub fn is_censored(&self) -> bool {
         self.columns().next().is_some()
     }
@@ -77,10 +77,10 @@ impl TargetSpec {
         Self { censored: self.censored.as_ref().map(own), upper_end: self.upper_end.as_ref().map(own), ..self.clone() }
     }
 
-    /// Whether it does not contradict itself.
+    /// Validates the specification.
     ///
     /// # Errors
-    /// When it does, or a bound is not finite.
+    /// When the bounds are not finite, or not in order.
     pub fn check(&self) -> Result<()> {
         if let Some(bound) = self.lower.iter().chain(&self.upper).find(|bound| !bound.is_finite()) {
             return Err(Error::options(format!("a bound must be a finite number, found {bound}")));

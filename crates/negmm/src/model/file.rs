@@ -11,7 +11,7 @@
 //! covers the text and all other tensors, so that a damaged file is refused.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors};
@@ -25,6 +25,7 @@ use crate::conformal::{Calibration, CalibrationShape};
 use crate::method::{Method, Predictor};
 use negmm_data::Encoder;
 use negmm_dist::{Error, Result};
+use negmm_nn::atomic_file;
 use negmm_nn::net::Stem;
 use negmm_nn::tensors::{Tensor, Tensors, text_of};
 
@@ -90,20 +91,9 @@ pub(super) fn load(path: &Path) -> Result<Model> {
     from_bytes(&bytes_of(path)?).map_err(|error| error.in_file(path))
 }
 
-/// Writes a file, whole or not at all.
+/// Writes a file completely or not at all.
 pub(crate) fn save(bytes: &[u8], path: &Path) -> Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = File::create(&part).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    written.and_then(|()| std::fs::rename(&part, path)).map_err(|error| {
-        // What cannot be removed was not made.
-        let _ = std::fs::remove_file(&part);
-        Error::io(path, error)
-    })
+    atomic_file::write(path, bytes).map_err(|error| Error::io(path, error))
 }
 
 /// The bytes of the model file at `path`.

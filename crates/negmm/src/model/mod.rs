@@ -230,6 +230,6 @@ impl Model {
 /// The error of a model without ranges.
 pub(crate) fn novelty_is_not_known() -> Error {
     Error::model(
-        "novelty is not known for this model: it was fitted by a version that did not keep the ranges of training",
+        "novelty is not known for this model: it was fitted by a version that did not store the training ranges",
     )
 }

@@ -44,10 +44,10 @@ fn beyond(held_out: &HeldOut, target: &Target) -> Result<Option<Warning>> {
     let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len().max(1) as f64;
     let below = |bound: f64| held_out.predictions.below(bound).map(mean);
     let above = |bound: f64| held_out.predictions.above(bound).map(mean);
-    let share = least >= 0.0 && most <= 1.0;
+    let fraction = least >= 0.0 && most <= 1.0;
     let (outside, range, bounds) = match () {
         _ if target.constant || held_out.y.is_empty() => return Ok(None),
-        _ if share && lower < 0.0 && upper > 1.0 => {
+        _ if fraction && lower < 0.0 && upper > 1.0 => {
             (below(0.0)? + above(1.0)?, "outside 0 to 1", vec![("lower", "0"), ("upper", "1")])
         }
         _ if least >= 0.0 && lower < 0.0 => (below(0.0)?, "below 0", vec![("lower", "0")]),

@@ -49,7 +49,7 @@ pub struct HeldOut {
     pub rows: Vec<usize>,
     /// The fold in which each was held out, from 0; a single one where all networks hold out the same rows.
     pub folds: Vec<u32>,
-    /// The target of each, in the original unit; a stand-in where it is censored.
+    /// The target of each, in the original unit; a substitute where it is censored.
     pub y: Vec<f64>,
     /// The censoring interval of each target, where some may be censored.
     pub censored: Option<CensoredTargets>,

@@ -31,9 +31,9 @@ impl Record {
     /// Checks that the values are possible, for files from elsewhere.
     pub(super) fn check(&self) -> Result<(), String> {
         self.validation.iter().chain(&self.baseline).try_for_each(Metrics::check)?;
-        let kept = |history: &History| history.best_epoch < history.epochs.len().max(1);
-        if !self.histories.iter().all(kept) {
-            return Err("the epoch that was kept is none of its training".into());
+        let is_valid = |history: &History| history.best_epoch < history.epochs.len().max(1);
+        if !self.histories.iter().all(is_valid) {
+            return Err("the best epoch is not an epoch of the training".into());
         }
         Ok(())
     }

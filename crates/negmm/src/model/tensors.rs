@@ -21,8 +21,8 @@ pub(super) struct Shape {
     #[serde(default, skip_serializing)]
     sd: Option<f64>,
     /// Weight, mean and sd of each component of a constant predictor, in units of the standardised target.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    law: Vec<[f64; 3]>,
+    #[serde(rename = "law", default, skip_serializing_if = "Vec::is_empty")]
+    components: Vec<[f64; 3]>,
     /// The shapes of the networks, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     networks: Vec<Network>,
@@ -33,8 +33,8 @@ pub(super) struct Shape {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sd_factors: Vec<f64>,
     /// The stacking weight of each part of a stack.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    shares: Vec<f64>,
+    #[serde(rename = "shares", default, skip_serializing_if = "Vec::is_empty")]
+    stacking_weights: Vec<f64>,
     /// The parts of a stack; the names of their tensors begin with that of the part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<Shape>,
@@ -45,11 +45,11 @@ impl Shape {
         Self {
             kind,
             sd: None,
-            law: Vec::new(),
+            components: Vec::new(),
             networks: Vec::new(),
             head: None,
             sd_factors: Vec::new(),
-            shares: Vec::new(),
+            stacking_weights: Vec::new(),
             parts: Vec::new(),
         }
     }
@@ -60,8 +60,8 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
     match predictor {
         Predictor::Constant { law } => {
             let parts = law.weights().iter().zip(law.means()).zip(law.sds());
-            let law = parts.map(|((weight, mean), sd)| [*weight, *mean, *sd]).collect();
-            (Shape { law, ..Shape::new(PredictorKind::Constant) }, Vec::new())
+            let components = parts.map(|((weight, mean), sd)| [*weight, *mean, *sd]).collect();
+            (Shape { components, ..Shape::new(PredictorKind::Constant) }, Vec::new())
         }
         Predictor::Networks { members, head, .. } => {
             let factors = members.iter().map(|member| member.sd_factor);
@@ -86,7 +86,7 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
             let mut all = Vec::new();
             for (number, part) in parts.iter().enumerate() {
                 let (part_shape, tensors) = write(&part.predictor);
-                shape.shares.push(part.share);
+                shape.stacking_weights.push(part.share);
                 shape.parts.push(part_shape);
                 let renamed = |tensor: Tensor| Tensor { name: part_name(number) + &tensor.name, ..tensor };
                 all.extend(tensors.into_iter().map(renamed));
@@ -106,16 +106,16 @@ pub(super) fn read(
     if !method.makes(shape.kind) {
         return Err("what predicts is not of its method".into());
     }
-    let Shape { kind, sd, law, networks, head, sd_factors, shares, parts } = shape;
+    let Shape { kind, sd, components, networks, head, sd_factors, stacking_weights, parts } = shape;
     check_factors(&sd_factors)?;
     match (kind, head) {
         (PredictorKind::Constant, _) => {
-            let law = if law.is_empty() { vec![[1.0, 0.0, sd.unwrap_or(1.0)]] } else { law };
-            let list = |at: usize| law.iter().map(|component| component[at]).collect::<Vec<f64>>();
-            if law.iter().any(|[_, mean, sd]| mean.abs() > 1e9 || !(*sd == 0.0 || (1e-9..=1e9).contains(sd))) {
+            let components = if components.is_empty() { vec![[1.0, 0.0, sd.unwrap_or(1.0)]] } else { components };
+            let list = |at: usize| components.iter().map(|component| component[at]).collect::<Vec<f64>>();
+            if components.iter().any(|[_, mean, sd]| mean.abs() > 1e9 || !(*sd == 0.0 || (1e-9..=1e9).contains(sd))) {
                 return Err("its constant is out of range".into());
             }
-            let law = Mixtures::new(law.len(), list(0), list(1), list(2)).map_err(|error| error.to_string())?;
+            let law = Mixtures::new(components.len(), list(0), list(1), list(2)).map_err(|error| error.to_string())?;
             Ok(Predictor::Constant { law })
         }
         (PredictorKind::Networks | PredictorKind::Samplers, Some(head)) => {
@@ -144,9 +144,9 @@ pub(super) fn read(
         }
         (PredictorKind::Stack, _) => {
             let sound = parts.len() >= 2
-                && shares.len() == parts.len()
-                && shares.iter().all(|share| (0.0..=1.0).contains(share))
-                && (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9
+                && stacking_weights.len() == parts.len()
+                && stacking_weights.iter().all(|share| (0.0..=1.0).contains(share))
+                && (stacking_weights.iter().sum::<f64>() - 1.0).abs() < 1e-9
                 && parts.iter().all(|part| part.kind != PredictorKind::Stack);
             if !sound {
                 return Err("the parts of its stack are out of range".into());
@@ -155,7 +155,8 @@ pub(super) fn read(
                 let predictor = read(part, method, (features, levels), &tensors.of(&part_name(number)))?;
                 Ok(Part { share, predictor })
             };
-            let parts = shares.into_iter().zip(parts).enumerate().map(read_part).collect::<Result<_, Flaw>>()?;
+            let parts =
+                stacking_weights.into_iter().zip(parts).enumerate().map(read_part).collect::<Result<_, Flaw>>()?;
             Ok(Predictor::Stack { parts })
         }
     }
