@@ -213,7 +213,7 @@ class Forecaster(BaseEstimator):
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
         """Reads a model file, written here or by the command line."""
         model = _native.Forecaster.from_bytes(Path(path).read_bytes())
-        roles = json.loads(model.describe())["recipe"]["roles"]
+        roles = json.loads(model.describe())["transform"]["roles"]
         forecaster = cls(
             h=roles["horizon"],
             seasonal_periods=roles["seasons"],
@@ -231,9 +231,9 @@ class Forecaster(BaseEstimator):
     def _read_description(self) -> None:
         """Sets the attributes that the native forecaster describes."""
         description = json.loads(self.model_.describe())
-        self.seasons_ = description["recipe"]["seasons"]
+        self.seasons_ = description["transform"]["seasons"]
         self.scores_ = description["held_out"]
-        self._roles = description["recipe"]["roles"]
+        self._roles = description["transform"]["roles"]
         self._dates = description["dates"]
 
     def _table(self, df: Any) -> _native.Table:

@@ -189,8 +189,8 @@ impl Forecaster {
     /// A description of the forecaster, as JSON.
     fn describe(&self) -> String {
         json!({
-            "recipe": self.0.transform(),
-            "share": self.0.network_weight(),
+            "transform": self.0.transform(),
+            "network_weight": self.0.network_weight(),
             "held_out": self.0.scores(),
             "dates": self.0.transform().frequency.has_dates(),
         })

@@ -178,7 +178,7 @@ fn entry(candidate: &Candidate) -> Value {
     json!({
         "method": candidate.configuration.method.name(),
         "settings": candidate.configuration.settings,
-        "share": candidate.share,
+        "row_fraction": candidate.share,
         "failed": candidate.failed,
         "scores": scores,
     })

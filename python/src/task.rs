@@ -40,8 +40,8 @@ pub struct TrainingTask {
 impl Task {
     pub fn resolve(self) -> PyResult<TrainingTask> {
         let Self { table, target, weight, group, censored, upper_end, dates, lower, upper, continuous, seed } = self;
-        let form = |form: Option<String>| form.map(|form| form.parse()).transpose();
-        let dates = dates.into_iter().map(|(name, word)| Ok((name, form(word)?))).collect::<negmm::Result<_>>();
+        let format = |format: Option<String>| format.map(|format| format.parse()).transpose();
+        let dates = dates.into_iter().map(|(name, word)| Ok((name, format(word)?))).collect::<negmm::Result<_>>();
         let mut outcome = TargetSpec::default().lower(lower).upper(upper).continuous(continuous);
         (outcome.censored, outcome.upper_end) = (censored, upper_end);
         let mut inputs = ColumnRoles::default().dates(dates.map_err(exception)?).target_spec(outcome);

@@ -82,7 +82,7 @@ def test_ranges_halving_and_several_methods():
     halved = negmm.tune(
         *rows(900), quick("ngboost"), {"max_depth": (1, 4)}, search="halving", trials=4, factor=2, folds=2
     )
-    assert halved.table["share"].iloc[0] == 1.0 > halved.table["share"].min()
+    assert halved.table["row_fraction"].iloc[0] == 1.0 > halved.table["row_fraction"].min()
     both = negmm.tune(X, Y, [quick("ngboost"), quick("ne-gmm")], {"hidden": [(4,), (8, 8)]}, folds=2, refit=False)
     assert set(both.table["method"]) == {"ngboost", "ne-gmm"}
     assert both.best_estimator.__sklearn_is_fitted__() is False

@@ -21,10 +21,10 @@ struct ColumnSummary<'a> {
     /// Rare categories that are pooled in one feature.
     pooled: usize,
     /// Whether they have a target encoding.
-    statistics: bool,
+    target_encoding: bool,
     missing: usize,
     /// Cells that are not of the column's type and count as missing.
-    odd: u64,
+    not_numeric: u64,
     /// Whether it is an input, the target or has another role.
     used: bool,
 }
@@ -44,7 +44,7 @@ impl<'a> ColumnSummary<'a> {
             }
         };
         // Categories with their own feature, whether they have a target encoding, and whether the text is dates.
-        let (own, statistics, time) = match input.map(|input| &input.encoding) {
+        let (own, target_encoding, time) = match input.map(|input| &input.encoding) {
             Some(Encoding::Text(encoding)) if encoding.statistics.is_empty() => (encoding.levels.len(), false, None),
             Some(Encoding::Text(_)) => (usize::MAX, true, None),
             Some(Encoding::Time(encoding)) => (usize::MAX, false, Some(ColumnType::from(Kind::Time(encoding.format)))),
@@ -58,9 +58,9 @@ impl<'a> ColumnSummary<'a> {
             note: read.map_or("", |read| &read.note),
             levels,
             pooled: levels.map_or(0, |levels| levels.saturating_sub(own)),
-            statistics,
+            target_encoding,
             missing,
-            odd: read.map_or(0, |read| read.odd.iter().map(|(_, count)| count).sum()),
+            not_numeric: read.map_or(0, |read| read.odd.iter().map(|(_, count)| count).sum()),
             used: other_use || input.is_some_and(|input| input.encoding.features() > 0),
         }
     }
@@ -72,7 +72,7 @@ impl<'a> ColumnSummary<'a> {
 
     /// Whether something was inferred that may be wrong.
     fn is_decided(&self) -> bool {
-        !self.column_type.is_plain() || !self.note.is_empty() || self.pooled > 0 || self.statistics
+        !self.column_type.is_plain() || !self.note.is_empty() || self.pooled > 0 || self.target_encoding
     }
 
     fn text(&self) -> String {
@@ -80,23 +80,23 @@ impl<'a> ColumnSummary<'a> {
         let mut parts = vec![self.column_type.to_string()];
         parts.extend(self.levels.map(counted_categories));
         parts.extend(count(self.pooled, "of them pooled"));
-        parts.extend(self.statistics.then(|| "target encoding".to_string()));
+        parts.extend(self.target_encoding.then(|| "target encoding".to_string()));
         parts.extend(Some(self.note.to_string()).filter(|note| !note.is_empty()));
         parts.extend(count(self.missing, "missing"));
-        parts.extend(count(self.odd as usize, "of them not numeric"));
+        parts.extend(count(self.not_numeric as usize, "of them not numeric"));
         parts.join(", ")
     }
 
     fn json(&self) -> Value {
         json!({
             "name": self.name,
-            "read_as": self.column_type.to_string(),
-            "reading": self.column_type,
-            "levels": self.levels,
+            "type": self.column_type.to_string(),
+            "column_type": self.column_type,
+            "categories": self.levels,
             "pooled": self.pooled,
-            "statistics": self.statistics,
+            "target_encoding": self.target_encoding,
             "missing": self.missing,
-            "odd": self.odd,
+            "not_numeric": self.not_numeric,
             "used": self.used,
         })
     }

@@ -199,11 +199,11 @@ impl DataFlags {
     fn roles(&self, target: String, series: &Given<SeriesFlags>) -> Result<SeriesSpec, Error> {
         let SeriesFlags { time, horizon, series, seasonal_periods, future_covariates } = &series.flags;
         let dates = self.columns.date.as_ref().map_or(&[][..], |dates| &dates.0);
-        let form = |time: &String| dates.iter().find(|(name, _)| name == time).and_then(|(_, form)| *form);
+        let format = |time: &String| dates.iter().find(|(name, _)| name == time).and_then(|(_, format)| *format);
         let mut past = self.columns.features.clone().unwrap_or_default().0;
         past.retain(|name| *name != target);
         let mut roles = SeriesSpec::of(target)
-            .time_format(time.as_ref().and_then(form))
+            .time_format(time.as_ref().and_then(format))
             .past_covariates(past)
             .future_covariates(future_covariates.clone().unwrap_or_default().0)
             .seasonal_periods(seasonal_periods.as_ref().map(|periods| periods.0.clone()));

@@ -1,7 +1,7 @@
 //! Config files: options of `fit` in TOML, by the names of their flags.
 //!
-//! A file is read as if its lines had been typed: `hidden = [64, 64]` is `--hidden=64,64`. So a key is a flag, and what a flag may be
-//! is said once, where it is declared.
+//! A file is read as if its lines had been typed: `hidden = [64, 64]` is `--hidden=64,64`. So a key is a flag, and the values of a
+//! flag are declared once.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -101,7 +101,7 @@ impl PredictionFile {
         }
     }
 
-    /// The end: the file takes its place.
+    /// Completes the output: a file gets its final name.
     pub fn finish(self) -> Result<(), Error> {
         match self {
             Self::Lines(output, _) => output.finish(),

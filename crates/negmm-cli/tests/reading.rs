@@ -82,8 +82,8 @@ fn options_and_config_files_override_inference() {
     folder.write("fit.toml", "missing = [-9]\ntext = \"a\"\nseparator = \"|\"\n");
     let fit = folder.fit("odd.csv", "m", &["--config", "fit.toml", "--json"]).json();
     let columns = &fit["columns"];
-    assert_eq!((&columns[0]["read_as"], &columns[0]["missing"]), (&"text".into(), &1.into()));
-    assert_eq!((&columns[1]["read_as"], &columns[1]["missing"]), (&"number".into(), &1.into()));
+    assert_eq!((&columns[0]["type"], &columns[0]["missing"]), (&"text".into(), &1.into()));
+    assert_eq!((&columns[1]["type"], &columns[1]["missing"]), (&"number".into(), &1.into()));
     let fit = |more: [&'static str; 2]| [&["fit", "odd.csv", "--target", "y", "-o", "m"][..], &more].concat();
     folder.refused(&fit(["--decimal", ";"]), 2, "decimal must be . or , found ';'");
     folder.refused(&fit(["--separator", "ab"]), 2, "separator must be one character, found \"ab\"");

@@ -75,8 +75,8 @@ fn categories(text: &negmm::data::TextEncoding) -> Vec<&str> {
 }
 
 /// A time in the format of the training file.
-fn format_time(form: TimeFormat, seconds: f64) -> Json {
-    match form {
+fn format_time(format: TimeFormat, seconds: f64) -> Json {
+    match format {
         TimeFormat::TimeOfDay => json!(clock(seconds)),
         TimeFormat::Seconds => json!(seconds),
         TimeFormat::Milliseconds => json!(seconds * 1000.0),

@@ -123,7 +123,7 @@ fn metadata_of_model(model: &Model) -> Metadata {
             Encoding::Text(_) | Encoding::Time(_) => "BYTES",
         };
         let mut described = tensor(&input.name, datatype);
-        described["parameters"] = json!({"read_as": input.column_type().to_string()});
+        described["parameters"] = json!({"type": input.column_type().to_string()});
         described
     });
     let outputs = Query::default().output_fields(model, &[]).unwrap_or_default();

@@ -159,8 +159,8 @@ impl FromStr for Dates {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        let date = |name: String| match name.rsplit_once(':').map(|(column, form)| (column, form.parse())) {
-            Some((column, Ok(form))) => (column.to_string(), Some(form)),
+        let date = |name: String| match name.rsplit_once(':').map(|(column, format)| (column, format.parse())) {
+            Some((column, Ok(format))) => (column.to_string(), Some(format)),
             _ => (name, None),
         };
         let Names(names) = text.parse()?;
@@ -243,6 +243,6 @@ mod tests {
     fn dates_with_and_without_a_format() {
         let expected = [("a", Some(TimeFormat::Dmy)), ("b:c", None), ("d,e", Some(TimeFormat::Seconds))];
         let Dates(dates) = "a:dmy,b:c,\"d,e:seconds\"".parse().unwrap();
-        assert_eq!(dates, expected.map(|(name, form)| (name.to_string(), form)));
+        assert_eq!(dates, expected.map(|(name, format)| (name.to_string(), format)));
     }
 }

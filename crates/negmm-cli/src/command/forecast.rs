@@ -50,8 +50,8 @@ pub fn print_fitted(
         return print_json(&json!({
             "method": "auto",
             "rows": rows,
-            "recipe": forecaster.transform(),
-            "share": forecaster.network_weight(),
+            "transform": forecaster.transform(),
+            "network_weight": forecaster.network_weight(),
             "seconds": seconds,
             "held_out": forecaster.scores(),
             "model": path,
@@ -102,8 +102,8 @@ fn held_out(forecaster: &Forecaster) -> String {
 pub fn object(forecaster: &Forecaster) -> Value {
     let record = forecaster.model().record();
     json!({
-        "recipe": forecaster.transform(),
-        "share": forecaster.network_weight(),
+        "transform": forecaster.transform(),
+        "network_weight": forecaster.network_weight(),
         "held_out": forecaster.scores(),
         "inputs": forecaster.model().encoder().feature_names(),
         "version": record.version,

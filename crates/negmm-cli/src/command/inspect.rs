@@ -155,12 +155,12 @@ fn describe(input: &Input) -> String {
             format!("text, {}{missing}", parts.join("; "))
         }
         Encoding::Time(_) if encoding.features() == 0 => "constant, not used".into(),
-        Encoding::Time(TimeEncoding { format: form, seconds, parts }) => {
+        Encoding::Time(TimeEncoding { format, seconds, parts }) => {
             let mean =
-                if *form == TimeFormat::TimeOfDay { clock(seconds.mean.round()) } else { iso(seconds.mean.round()) };
+                if *format == TimeFormat::TimeOfDay { clock(seconds.mean.round()) } else { iso(seconds.mean.round()) };
             let parts: String = parts.iter().map(|part| format!(", {}", part_name(part))).collect();
             let missing = if seconds.missing_flag { ", with missing cells" } else { "" };
-            format!("time ({form}), mean {mean}, sd {}{parts}{missing}", duration(seconds.sd))
+            format!("time ({format}), mean {mean}, sd {}{parts}{missing}", duration(seconds.sd))
         }
     }
 }

@@ -161,7 +161,7 @@ fn entry(candidate: &Candidate) -> Value {
     let mut entry = json!({
         "method": candidate.configuration.method.name(),
         "settings": candidate.configuration.settings.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
-        "share": candidate.share,
+        "row_fraction": candidate.share,
         "failed": candidate.failed,
     });
     for (metric, Summary { mean, sd, se, .. }) in &candidate.scores {
