@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use negmm::compare::{CompareOptions, Metric, Summary};
 use negmm::train::Callbacks;
-use negmm::tune::{Candidate, Dimension, Journal, RunOptions, Search, Shard, Space, Strategy, choosers};
+use negmm::tune::{Candidate, Dimension, Journal, MetricSummary, RunOptions, Search, Shard, Space, Strategy, choosers};
 use negmm::{Error, Method};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -172,13 +172,13 @@ pub fn tune(
 /// A line of the ranking.
 fn entry(candidate: &Candidate) -> Value {
     let mut scores = Map::new();
-    for (metric, Summary { mean, se, .. }) in &candidate.scores {
+    for MetricSummary { metric, summary: Summary { mean, se, .. } } in &candidate.scores {
         scores.insert(metric.name().into(), json!({ "mean": mean, "se": se }));
     }
     json!({
         "method": candidate.configuration.method.name(),
         "settings": candidate.configuration.settings,
-        "row_fraction": candidate.share,
+        "row_fraction": candidate.fraction,
         "failed": candidate.failed,
         "scores": scores,
     })

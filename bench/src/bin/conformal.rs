@@ -225,8 +225,8 @@ fn alarm(seed: u64, rows: usize, alpha: f64, from: usize, (mean, sd): (f64, f64)
         let predicted = mixture(0.0, 1.0, count);
         let mut y = predicted.sample(1, seed, first as u64);
         y.iter_mut().enumerate().filter(|(at, _)| first + at >= from).for_each(|(_, y)| *y = mean + sd * *y);
-        monitor.see(&predicted, &predicted, &y)?;
-        if let Some(alarm) = monitor.verdict().alarm {
+        monitor.update(&predicted, &predicted, &y)?;
+        if let Some(alarm) = monitor.status().alarm {
             return Ok(Some((alarm.row, alarm.since)));
         }
     }

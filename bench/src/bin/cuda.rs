@@ -91,7 +91,7 @@ fn predict(workload: &Workload) {
         .map(|job| Member {
             parameters: job.network.initial_parameters(&mut Rng::new(job.seed, 0)).into(),
             network: job.network,
-            sd_factor: 1.0,
+            sigma_scale: 1.0,
             statistics: Default::default(),
         })
         .collect();

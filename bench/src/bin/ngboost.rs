@@ -13,8 +13,7 @@ use std::time::Instant;
 use negmm::Table;
 use negmm::data::Column;
 use negmm::method::NgBoost;
-use negmm::method::ngboost::{Boosted, Columns};
-use negmm::options::set;
+use negmm::ngboost::{Boosted, Columns};
 use negmm::train::Callbacks;
 
 /// Predictions per timing: one is too short to measure.
@@ -43,7 +42,7 @@ fn main() -> Outcome<()> {
         settings = settings.n_estimators(500).validation_fraction(0.0);
     }
     for (name, value) in &options {
-        if !set(&mut settings, name, value)? {
+        if !negmm_nn::options::set(&mut settings, name, value)? {
             return Err(format!("there is no option {name}").into());
         }
     }

@@ -85,7 +85,7 @@ fn predictions(network: &Network, networks: usize, components: usize, rows: usiz
     let head = MixtureHead::new(components, 1e-3);
     let member = |_| {
         let parameters = network.initial_parameters(&mut rng).into();
-        Member { network: network.clone(), parameters, sd_factor: 1.0, statistics: Default::default() }
+        Member { network: network.clone(), parameters, sigma_scale: 1.0, statistics: Default::default() }
     };
     let one = networks == 1;
     let members = (0..networks).map(member).collect();

@@ -93,7 +93,7 @@ fn outcome(
     let Predictor::Networks { members: networks, .. } = fitted.model.predictor() else {
         return Err("no networks".into());
     };
-    let given: Vec<f64> = networks.iter().map(|network| network.sd_factor).collect();
+    let given: Vec<f64> = networks.iter().map(|network| network.sigma_scale).collect();
     // The networks' raw sds, without the fitted factors.
     let raw = |table: &Table| -> Result<Mixtures, Box<dyn Error>> {
         let predictions = fitted.model.predict(table)?;

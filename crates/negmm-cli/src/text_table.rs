@@ -61,8 +61,8 @@ fn of_known(lines: &[(&str, &Metrics)]) -> String {
         let mut line = vec![name.to_string(), number(metrics.nll)];
         line.extend(discrete.then(|| metrics.mass_nll.map_or(String::new(), number)));
         line.extend([metrics.crps, metrics.rmse, metrics.mae].map(number));
-        line.extend(["0.5", "0.9", "0.95"].map(|level| format!("{:.1} %", 100.0 * metrics.coverage[level])));
-        line.push(number(metrics.width["0.95"]));
+        line.extend(metrics.coverage.values().map(|coverage| format!("{:.1} %", 100.0 * coverage)));
+        line.push(number(metrics.width.get(0.95).unwrap_or(f64::NAN)));
         cells.push(line);
     }
     table(&cells)

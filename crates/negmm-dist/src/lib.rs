@@ -4,6 +4,7 @@
 //! Nothing here reads or writes files. `math` is also what `negmm-nn` trains with.
 
 pub mod accelerator;
+mod by_coverage;
 pub mod censored;
 pub mod censored_targets;
 pub mod distribution;
@@ -36,6 +37,7 @@ pub mod weights;
 mod wording;
 
 pub use accelerator::QuantileAccelerator;
+pub use by_coverage::{ByCoverage, COVERAGES};
 pub use censored_targets::CensoredTargets;
 pub use distribution::Distribution;
 pub use distribution_ref::{DistributionKind, DistributionRef};

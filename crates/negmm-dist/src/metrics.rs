@@ -1,6 +1,7 @@
 //! Metrics of predictions against known targets: errors, proper scores, calibration and sharpness.
 
 use crate::CensoredTargets;
+use crate::by_coverage::{ByCoverage, COVERAGES};
 use crate::censored::Censored;
 use crate::distribution::Distribution;
 use crate::distribution_ref::DistributionRef;
@@ -9,13 +10,9 @@ use crate::predictive::{Predictions, check_step};
 use crate::weights::check_weights;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize, Serializer};
-use std::collections::BTreeMap;
 
 /// Bins of the histogram of the probability integral transform.
 pub const PIT_BINS: usize = 20;
-
-/// Coverages of the central intervals that are scored, and their names in [`Metrics`].
-pub const COVERAGES: [(f64, &str); 3] = [(0.5, "0.5"), (0.9, "0.9"), (0.95, "0.95")];
 
 /// Scores of predictions, averaged over rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,10 +32,10 @@ pub struct Metrics {
     pub mass_nll: Option<f64>,
     /// Mean continuous ranked probability score.
     pub crps: f64,
-    /// Fraction of targets inside the central interval of each coverage (see [`COVERAGES`]): equal to its name if calibrated.
-    pub coverage: BTreeMap<String, f64>,
+    /// Fraction of targets inside the central interval of each coverage: equal to it if calibrated.
+    pub coverage: ByCoverage,
     /// Mean width of the central interval of each coverage.
-    pub width: BTreeMap<String, f64>,
+    pub width: ByCoverage,
     /// How many targets fall into each twentieth of their predicted distribution: equal counts when calibrated.
     /// With weights, the weight that falls there.
     #[serde(serialize_with = "whole_where_whole")]
@@ -107,10 +104,9 @@ impl Metrics {
 
     /// Checks scores that were read from a file.
     pub fn check(&self) -> std::result::Result<(), String> {
-        let named = |values: &BTreeMap<String, f64>| values.keys().eq(COVERAGES.iter().map(|(_, name)| name));
-        let fractions = self.coverage.values().all(|fraction| (0.0..=1.0).contains(fraction));
+        let fractions = self.coverage.values().iter().all(|fraction| (0.0..=1.0).contains(fraction));
         let counts = self.pit.iter().all(|count| count.is_finite() && *count >= 0.0);
-        if named(&self.coverage) && named(&self.width) && fractions && counts && self.is_finite() {
+        if fractions && counts && self.is_finite() {
             return self.censored.as_ref().map_or(Ok(()), Censored::check);
         }
         Err("its scores are out of range".into())
@@ -118,7 +114,7 @@ impl Metrics {
 
     /// Whether every score is finite: squares of errors beyond 1e154 are not, and JSON has only finite numbers.
     pub fn is_finite(&self) -> bool {
-        let more = self.width.values().copied().chain(self.mass_nll);
+        let more = self.width.values().into_iter().chain(self.mass_nll);
         let more = more.chain(self.censored.iter().flat_map(Censored::scores));
         [self.rmse, self.mae, self.nll, self.crps].into_iter().chain(more).all(f64::is_finite)
     }
@@ -187,7 +183,7 @@ impl MetricsAccumulator {
         self.grid.map_or(Ok(()), check_step)?;
         let scores = predictions.each_with(y, |row, y| RowScores::of(row, y, self.grid))?;
         let levels: Vec<QuantileLevel> =
-            COVERAGES.iter().flat_map(|(coverage, _)| QuantileLevel::around(*coverage)).collect();
+            COVERAGES.iter().flat_map(|coverage| QuantileLevel::around(*coverage)).collect();
         let ends = predictions.quantiles(&levels);
         // Summed row by row, in order, so that neither threads nor chunks change a bit.
         for (number, (row, &y)) in scores.iter().zip(y).enumerate() {
@@ -221,9 +217,6 @@ impl MetricsAccumulator {
             return Err(Error::data("all weights are 0"));
         }
         let mean = |sum: f64| sum / self.weight;
-        let named = |values: [f64; COVERAGES.len()]| {
-            COVERAGES.iter().zip(values).map(|((_, name), value)| ((*name).to_owned(), mean(value))).collect()
-        };
         Ok(Metrics {
             rows: self.rows,
             rmse: mean(self.squared_error).sqrt(),
@@ -231,8 +224,8 @@ impl MetricsAccumulator {
             nll: mean(self.nll),
             mass_nll: self.grid.map(|_| mean(self.mass_nll)),
             crps: mean(self.crps),
-            coverage: named(self.inside),
-            width: named(self.width),
+            coverage: ByCoverage::new(self.inside.map(mean)),
+            width: ByCoverage::new(self.width.map(mean)),
             pit: self.pit,
             censored: None,
         })
@@ -266,9 +259,9 @@ mod tests {
         assert!((metrics.mae - 0.797_885).abs() < 1e-3);
         assert!((metrics.nll - 1.418_939).abs() < 2e-3);
         assert!((metrics.crps - 0.564_190).abs() < 1e-3);
-        for (coverage, name) in COVERAGES {
-            assert!((metrics.coverage[name] - coverage).abs() < 1e-3);
-            assert!((metrics.width[name] - 2.0 * normal::quantile(0.5 + 0.5 * coverage)).abs() < 1e-12);
+        for (at, coverage) in COVERAGES.into_iter().enumerate() {
+            assert!((metrics.coverage.values()[at] - coverage).abs() < 1e-3);
+            assert!((metrics.width.values()[at] - 2.0 * normal::quantile(0.5 + 0.5 * coverage)).abs() < 1e-12);
         }
         assert_eq!(metrics.pit, [100.0; PIT_BINS]);
     }
@@ -318,8 +311,8 @@ mod tests {
         let y: Vec<f64> = (0..40).flat_map(|value| vec![f64::from(value); times(&value)]).collect();
         let metrics = Metrics::of(&predictions_of(y.len()), &y).unwrap();
         assert!((metrics.rmse - predictions_of(1).sd()[0]).abs() < 1e-2, "{}", metrics.rmse);
-        for (coverage, name) in COVERAGES {
-            assert!(metrics.coverage[name] >= coverage - 1e-3, "{name}: {}", metrics.coverage[name]);
+        for (found, coverage) in metrics.coverage.values().into_iter().zip(COVERAGES) {
+            assert!(found >= coverage - 1e-3, "{coverage}: {found}");
         }
         // The step comes with the predictions, and the entropy of the cells is their score.
         let entropy: f64 = (0..40)

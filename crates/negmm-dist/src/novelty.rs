@@ -64,6 +64,7 @@ impl Outside {
 impl Novelty {
     /// `cells` are (row, input, novelty) of the cells outside, by input and then by row; `slopes` are the slopes of the target beyond
     /// the range of each input, in sds of the target per sd of the input (0 by default).
+    #[doc(hidden)]
     pub fn new(rows: usize, inputs: Vec<String>, slopes: &[f64], cells: Vec<(usize, usize, Beyond)>) -> Self {
         let slope = |input: usize| slopes.get(input).copied().unwrap_or(0.0);
         let outside =

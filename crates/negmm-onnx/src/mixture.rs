@@ -53,12 +53,12 @@ impl Mixture {
         Self { weights, means, sds, kinds }
     }
 
-    /// The mixture of a mixture head's raw outputs, with sds multiplied by `sd_factor`.
+    /// The mixture of a mixture head's raw outputs, with sds multiplied by `sigma_scale`.
     pub fn of_mixture_head(
         graph: &mut Graph,
         head: &MixtureHead,
         raw: &Value,
-        sd_factor: f64,
+        sigma_scale: f64,
         target: &Target,
     ) -> Self {
         let (gaussians, atoms) = (head.components, head.atoms.list());
@@ -71,7 +71,7 @@ impl Mixture {
         let scales = softplus(graph, &scales);
         let scales = bounded(graph, &scales, head.sd_ceiling.map(|ceiling| f64::from(ceiling - head.sd_floor)));
         let sds = graph.plus(&scales, f64::from(head.sd_floor));
-        let mut sds = graph.times(&sds, sd_factor);
+        let mut sds = graph.times(&sds, sigma_scale);
         let mut kinds = vec![ComponentKind::Gaussian; gaussians];
         if !atoms.is_empty() {
             kinds.extend(atoms.iter().map(|atom| Self::atom_at(f64::from(atom.value), target)));
@@ -89,7 +89,7 @@ impl Mixture {
     }
 
     /// The normal distribution of a Gaussian head's raw outputs.
-    pub fn of_gaussian_head(graph: &mut Graph, head: &GaussianHead, raw: &Value, sd_factor: f64) -> Self {
+    pub fn of_gaussian_head(graph: &mut Graph, head: &GaussianHead, raw: &Value, sigma_scale: f64) -> Self {
         let means = slice(graph, raw, 0, 1);
         let raw_variances = slice(graph, raw, 1, 2);
         let shifted = graph.plus(&raw_variances, f64::from(RAW_OF_ONE));
@@ -97,7 +97,7 @@ impl Mixture {
         let variances = graph.plus(&variances, f64::from(head.variance_floor));
         let variances = graph.at_most(&variances, f64::from(head.variance_ceiling));
         let sds = graph.op("Sqrt", &[&variances]);
-        let sds = graph.times(&sds, sd_factor);
+        let sds = graph.times(&sds, sigma_scale);
         Self::normal(graph, means, sds)
     }
 

@@ -34,7 +34,7 @@ pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, 
         Predictor::Stack { parts } => {
             let mut mixtures = Vec::new();
             for part in parts {
-                mixtures.push((part.share, rows.mixture(graph, &part.predictor, target)?));
+                mixtures.push((part.weight, rows.mixture(graph, &part.predictor, target)?));
             }
             (Predicted::Mixture(Mixture::concatenated(graph, &mixtures)), Pool::Mixture)
         }
@@ -78,7 +78,9 @@ impl<'a> Rows<'a> {
     /// The mixture of one predictor, before pooling.
     fn mixture(&mut self, graph: &mut Graph, predictor: &'a Predictor, target: &Target) -> Result<Mixture> {
         match predictor {
-            Predictor::Constant { law } => Ok(Mixture::constant(graph, law, target, &self.features.rows)),
+            Predictor::Constant { distribution } => {
+                Ok(Mixture::constant(graph, distribution, target, &self.features.rows))
+            }
             Predictor::Trees { boosted, statistics } => {
                 let rows = self.with(graph, statistics);
                 let parameters = trees::parameters(graph, boosted, &rows);
@@ -97,9 +99,9 @@ impl<'a> Rows<'a> {
                         weight,
                         match head {
                             Head::Mixture(head) => {
-                                Mixture::of_mixture_head(graph, head, &raw, member.sd_factor, target)
+                                Mixture::of_mixture_head(graph, head, &raw, member.sigma_scale, target)
                             }
-                            Head::Gaussian(head) => Mixture::of_gaussian_head(graph, head, &raw, member.sd_factor),
+                            Head::Gaussian(head) => Mixture::of_gaussian_head(graph, head, &raw, member.sigma_scale),
                             _ => return Err(Error::options("samples cannot be a part of a mixture")),
                         },
                     ));

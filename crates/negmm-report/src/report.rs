@@ -136,7 +136,7 @@ fn facts(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics, s
         ));
         return with_notes(facts, evaluation);
     }
-    let coverage = diagnostics.metrics.coverage.get("0.9").copied().unwrap_or(f64::NAN);
+    let coverage = diagnostics.metrics.coverage.get(0.9).unwrap_or(f64::NAN);
     let skill = 1.0 - diagnostics.metrics.crps / diagnostics.baseline.crps;
     if skill.is_finite() {
         let than = if skill >= 0.0 { "better" } else { "worse" };

@@ -8,7 +8,7 @@ use axum::Json as AxumJson;
 use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use negmm::monitor::{Monitor, Verdict};
+use negmm::monitor::{Monitor, MonitorStatus};
 use negmm::{Model, Table};
 use serde_json::Value as Json;
 
@@ -47,7 +47,7 @@ pub async fn report(
 /// The state of the monitor.
 pub async fn status(State(app): State<Arc<AppState>>, Path(model): Path<String>) -> Result<AxumJson<Json>, Failure> {
     let served = app.served(&model)?;
-    let verdict = monitor(&served).verdict();
+    let verdict = monitor(&served).status();
     to_json(&verdict).map(AxumJson)
 }
 
@@ -82,26 +82,26 @@ fn update(served: &ServedModel, model: &Model, table: &Table) -> Result<Json, Fa
     let (predictions, _) = model.predict_known(table)?;
     let y = encoder.targets(table)?;
     let mut monitor = monitor(served);
-    monitor.see(&predictions, &model.baseline(predictions.len()), &y)?;
-    to_json(&monitor.verdict())
+    monitor.update(&predictions, &model.baseline(predictions.len()), &y)?;
+    to_json(&monitor.status())
 }
 
 fn monitor(served: &ServedModel) -> MutexGuard<'_, Monitor> {
     served.monitor.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn to_json(verdict: &Verdict) -> Result<Json, Failure> {
+fn to_json(verdict: &MonitorStatus) -> Result<Json, Failure> {
     serde_json::to_value(verdict).map_err(|_| Failure::internal())
 }
 
 /// A gauge: its name, its help text, and its value of a verdict.
-type Gauge = (&'static str, &'static str, fn(&Verdict) -> f64);
+type Gauge = (&'static str, &'static str, fn(&MonitorStatus) -> f64);
 
 /// The gauges of all monitors, in Prometheus' text format.
 pub fn gauges(models: &Models) -> String {
     let all = models.all();
-    let verdicts: Vec<(&String, Verdict)> =
-        all.iter().map(|(name, served)| (name, monitor(served).verdict())).collect();
+    let verdicts: Vec<(&String, MonitorStatus)> =
+        all.iter().map(|(name, served)| (name, monitor(served).status())).collect();
     let mut out = String::new();
     let gauges: [Gauge; 3] = [
         ("negmm_calibration_alarm", "Whether the alarm is on: 1, else 0.", |verdict| {

@@ -1,4 +1,4 @@
-//! Fits a CSV file, says how good the model is on rows that it has not learnt from, and saves it.
+//! Fits a CSV file, prints the scores of held-out rows, and saves the model.
 //!
 //! ```text
 //! cargo run --release --example fit_csv -- concrete.csv compressive_strength concrete.negmm

@@ -1,5 +1,5 @@
-//! An engine of one's own: it takes jobs from the queue, has them trained wherever it likes, and hands the results back. This one
-//! sends every job through bytes, as one for a cluster would, and says what it does.
+//! A custom engine: it takes jobs from the queue, trains them anywhere, and returns the results. This one sends every
+//! job as bytes, as an engine for a cluster would, and prints their sizes.
 
 use negmm::method::{Ensemble, Method};
 use negmm::train::{Callbacks, CpuEngine, Engine, Job, Queue, Trained, train};
@@ -26,10 +26,10 @@ fn train_elsewhere(job: &Job, watch: &Callbacks<'_>) -> Result<Trained> {
 
 fn main() -> Result<()> {
     let table = Toy::Bimodal.sample(200, &mut Rng::new(1, 0));
-    let mut method = Method::Ensemble(Ensemble { ensemble_size: 3, ..Ensemble::default() });
+    let mut method = Method::Ensemble(Ensemble::default().ensemble_size(3));
     method.set("epochs", "20")?;
     let ours = fit_with(&table, "y", &method, &FitOptions::default().engine(&ThroughBytes))?.model;
     assert_eq!(ours.to_bytes()?, fit(&table, "y", &method)?.to_bytes()?);
-    println!("the model is the same, byte for byte, as one that was trained at home");
+    println!("the model is the same, byte for byte, as one that was trained by the default engine");
     Ok(())
 }

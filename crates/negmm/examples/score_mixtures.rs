@@ -19,7 +19,9 @@ fn main() -> Result<()> {
     let metrics = Metrics::of(&predictions, &y)?;
     println!(
         "mean CRPS {:.4}, RMSE {:.4}, in the 90 % interval {}",
-        metrics.crps, metrics.rmse, metrics.coverage["0.9"]
+        metrics.crps,
+        metrics.rmse,
+        metrics.coverage.get(0.9).unwrap_or(f64::NAN)
     );
     Ok(())
 }

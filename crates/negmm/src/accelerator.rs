@@ -13,7 +13,7 @@ pub trait Accelerator: QuantileAccelerator {
     fn outputs(&self, network: &Network, parameters: &[&Parameters], x: &[f32], stride: usize) -> Option<Vec<f32>>;
 }
 
-/// Who helps, if anybody. Answers do not depend on it: all are equal.
+/// An optional accelerator. Predictions do not depend on it, so all values are equal.
 #[derive(Clone, Default)]
 pub(crate) struct Helper(Option<Arc<dyn Accelerator>>);
 

@@ -99,7 +99,9 @@ pub mod samples {
 /// Scores of predictions against targets.
 pub mod metrics {
     #[doc(inline)]
-    pub use negmm_dist::metrics::{COVERAGES, Metrics, MetricsAccumulator, PIT_BINS};
+    pub use negmm_dist::metrics::{Metrics, MetricsAccumulator, PIT_BINS};
+    #[doc(inline)]
+    pub use negmm_dist::{ByCoverage, COVERAGES};
 }
 
 /// Scores of censored targets.
@@ -122,9 +124,9 @@ pub mod score {
 pub mod net {
     #[doc(inline)]
     pub use negmm_nn::net::{
-        Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, Head, LEAST_SAMPLES, Lstm, MOST_ATOMS,
-        MOST_COMPONENTS, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, MOST_SAMPLES, MixtureHead, Network, Parameters, Periodic,
-        SampleHead, Stem,
+        Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, Head, LEAST_SAMPLES, Layer, Lstm, LstmLayer,
+        MOST_ATOMS, MOST_COMPONENTS, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, MOST_SAMPLES, MixtureHead, Network,
+        ParameterView, Parameters, Periodic, SampleHead, Stem,
     };
 }
 
@@ -135,13 +137,30 @@ pub mod train {
     #[doc(inline)]
     pub use negmm_nn::train::{
         Callbacks, CpuEngine, Engine, Epoch, Estimate, Finish, History, Isa, Job, JobGroup, JobGroups, NetworkJob,
-        Objective, Optimiser, Progress, Queue, SD_FACTORS, Schedule, Selection, Trained, TrainedNetwork,
+        Objective, Optimiser, Progress, Queue, SD_FACTORS, Schedule, Selection, Start, Trained, TrainedNetwork,
         TrainingConfig, TrainingPlan, TreesJob, Validation, train,
     };
 }
 
-#[doc(inline)]
-pub use negmm_nn::{ngboost, options, threads};
+/// Natural-gradient boosting: its settings, fitted trees and their columns.
+pub mod ngboost {
+    #[doc(inline)]
+    pub use negmm_nn::ngboost::{
+        Boosted, BoostingScore, Columns, NgBoost, Node, Parts, Round, RoundScore, Splits, TrainedTrees, Tree,
+    };
+}
+
+/// Options of methods: names, ranges, values and former names.
+pub mod options {
+    #[doc(inline)]
+    pub use negmm_nn::options::{OptionInfo, RENAMED, ValueKind, current_name};
+}
+
+/// Threads of the library.
+pub mod threads {
+    #[doc(inline)]
+    pub use negmm_nn::threads::{limit, pool};
+}
 
 pub use accelerator::Accelerator;
 pub use loaded::Loaded;

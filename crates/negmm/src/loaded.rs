@@ -7,7 +7,7 @@ use crate::forecast::Forecaster;
 use crate::model::{self, Model};
 use negmm_dist::Result;
 
-/// What a model file holds.
+/// The content of a model file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loaded {
     /// A model of rows.

@@ -91,7 +91,7 @@ mod tests {
                 panic!("two numeric columns");
             };
             let metrics = Metrics::of(&toy.truth(x).into(), y).unwrap();
-            assert!((metrics.coverage["0.9"] - 0.9).abs() < 0.02, "{toy:?} {metrics:?}");
+            assert!((metrics.coverage.get(0.9).unwrap() - 0.9).abs() < 0.02, "{toy:?} {metrics:?}");
             assert!(metrics.pit.iter().all(|count| (140.0..=260.0).contains(count)), "{toy:?} {metrics:?}");
         }
     }

@@ -55,7 +55,7 @@ fn held_out_scores_are_those_of_new_rows() {
     let scores = Metrics::of(&model.predict(&new).unwrap(), &numbers(&new, "y")).unwrap();
     assert!((held.crps / scores.crps - 1.0).abs() < 0.12, "{} {}", held.crps, scores.crps);
     assert!((held.nll - scores.nll).abs() < 0.15, "{} {}", held.nll, scores.nll);
-    assert!((0.9..0.99).contains(&scores.coverage["0.95"]), "{:?}", scores.coverage);
+    assert!((0.9..0.99).contains(&scores.coverage.get(0.95).unwrap()), "{:?}", scores.coverage);
     // Noise of sd 0.2 is all that is left: 0.2 / sqrt(pi).
     assert!(scores.crps < 0.125, "{}", scores.crps);
 }
@@ -75,7 +75,7 @@ fn targets_that_mean_nothing_give_the_level_of_the_constant() {
     let scores = Metrics::of(&model.predict(&new).unwrap(), &y).unwrap();
     let constant = Metrics::of(&model.baseline(1000), &y).unwrap();
     assert!((scores.crps / constant.crps - 1.0).abs() < 0.1, "{} {}", scores.crps, constant.crps);
-    assert!((0.9..=1.0).contains(&scores.coverage["0.95"]), "{:?}", scores.coverage);
+    assert!((0.9..=1.0).contains(&scores.coverage.get(0.95).unwrap()), "{:?}", scores.coverage);
 }
 
 /// Uninformative inputs: held-out scores agree with those of new rows, and are no worse than the constant's.

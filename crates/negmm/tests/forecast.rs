@@ -238,7 +238,7 @@ fn gaps_and_missing_values_are_said_and_filled() {
         histories.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
             "the time steps (every day) have gaps in 2 places, 3 steps in all: they are taken as missing",
-            "1 of the sequence \"y\" are missing: the value before stands in their place, and none of them is learnt from"
+            "1 of the sequence \"y\" are missing: they are filled with the value before, and not used for training"
         ]
     );
     let FittedForecaster { forecaster, warnings, .. } = fit(&data, &roles);

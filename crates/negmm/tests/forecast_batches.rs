@@ -132,6 +132,6 @@ fn nothing_to_score_is_said() {
     let forecaster = forecaster(&data);
     let histories = forecaster.histories(&few).unwrap();
     let message = forecaster.backtest(&few, &histories, every_step()).unwrap_err().to_string();
-    assert_eq!(message, "no value is known that a forecast could be scored by");
+    assert_eq!(message, "no forecast has an observed value to be scored by");
     assert_eq!(forecaster.batches(&few, &histories, Some(every_step())).unwrap().count(), 0);
 }

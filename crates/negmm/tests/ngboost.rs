@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use negmm::Rng;
 use negmm::data::split::holdout;
 use negmm::method::NgBoost;
-use negmm::method::ngboost::{Boosted, BoostingScore, Columns, Parts, Splits};
+use negmm::ngboost::{Boosted, BoostingScore, Columns, Parts, Splits};
 use negmm::train::Callbacks;
 use negmm::{ErrorKind, Method, Result};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use negmm::Table;
 use negmm::data::Column;
 use negmm::method::NgBoost;
-use negmm::method::ngboost::{Columns, Splits};
+use negmm::ngboost::{Columns, Splits};
 use negmm::train::Callbacks;
 
 /// Columns, targets, and the test rows of the first standard split.

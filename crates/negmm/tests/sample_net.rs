@@ -82,7 +82,7 @@ fn predict(job: &NetworkJob, parameters: &Parameters, isa: Isa) -> Predictions {
     let members = vec![Member {
         network: job.network.clone(),
         parameters: parameters.clone(),
-        sd_factor: 1.0,
+        sigma_scale: 1.0,
         statistics: Arc::default(),
     }];
     let predictor = Predictor::Networks { members, head: job.objective.head(), pool: Pool::Mixture };
@@ -193,7 +193,7 @@ fn a_bimodal_target_is_learnt() {
         let ours = Metrics::of(&model.predict(&test).unwrap(), &y).unwrap();
         let constant = Metrics::of(&model.baseline(y.len()), &y).unwrap();
         assert!(ours.crps < 0.85 * constant.crps, "{options:?}: {} {}", ours.crps, constant.crps);
-        assert!((ours.coverage["0.9"] - 0.9).abs() < 0.15, "{options:?}: {:?}", ours.coverage);
+        assert!((ours.coverage.get(0.9).unwrap() - 0.9).abs() < 0.15, "{options:?}: {:?}", ours.coverage);
         assert_eq!(Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
     }
 }

@@ -305,7 +305,7 @@ fn searched(strategy: Strategy, threads: usize, folder: Option<&Path>, shard: Sh
 
 fn listed(ranking: &[Candidate]) -> Vec<String> {
     let line = |candidate: &Candidate| {
-        format!("{} {} {:?}", candidate.configuration, candidate.share, candidate.score(Metric::Crps).unwrap().mean)
+        format!("{} {} {:?}", candidate.configuration, candidate.fraction, candidate.score(Metric::Crps).unwrap().mean)
     };
     ranking.iter().map(line).collect()
 }
@@ -315,7 +315,7 @@ fn a_search_depends_on_neither_threads_nor_shards() {
     for strategy in [Strategy::Grid, Strategy::Random { draws: 4 }, Strategy::Halving { draws: None, factor: 2 }] {
         let whole = searched(strategy, 1, None, Shard::WHOLE).unwrap();
         let means: Vec<f64> = whole.iter().map(|candidate| candidate.score(Metric::Crps).unwrap().mean).collect();
-        let full = whole.iter().take_while(|candidate| candidate.share == 1.0).count();
+        let full = whole.iter().take_while(|candidate| candidate.fraction == 1.0).count();
         assert!(means[..full].is_sorted(), "{means:?}");
         assert_eq!(listed(&searched(strategy, 2, None, Shard::WHOLE).unwrap()), listed(&whole));
         let folder = Folder::new();
@@ -333,6 +333,6 @@ fn a_search_depends_on_neither_threads_nor_shards() {
 #[test]
 fn halving_gives_the_best_all_rows() {
     let ranking = searched(Strategy::Halving { draws: None, factor: 2 }, 2, None, Shard::WHOLE).unwrap();
-    let shares: Vec<f64> = ranking.iter().map(|candidate| candidate.share).collect();
-    assert_eq!(shares, [1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5]);
+    let fractions: Vec<f64> = ranking.iter().map(|candidate| candidate.fraction).collect();
+    assert_eq!(fractions, [1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5]);
 }

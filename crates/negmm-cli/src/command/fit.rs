@@ -171,7 +171,7 @@ fn shape(predictor: &Predictor) -> String {
         Predictor::Stack { parts } => {
             let of_first = parts.iter().find(|part| matches!(part.predictor, Predictor::Networks { .. }));
             let first = of_first.map_or(String::new(), |part| shape(&part.predictor));
-            let weights = parts.iter().map(|part| (kind(&part.predictor), part.share));
+            let weights = parts.iter().map(|part| (kind(&part.predictor), part.weight));
             let mut kinds: Vec<(&str, f64)> = Vec::new();
             for (kind, weight) in weights {
                 match kinds.iter_mut().find(|(known, _)| *known == kind) {

@@ -62,7 +62,7 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
     if let Some(path) = &arguments.svg {
         write(path, figure(&seen.monitor).svg(Style::File).as_bytes())?;
     }
-    let verdict = seen.monitor.verdict();
+    let verdict = seen.monitor.status();
     if shared.json {
         let value = json!({"target": subject.target, "training_crps": subject.training});
         let mut value = merged(serde_json::to_value(&verdict), value)?;
@@ -115,7 +115,7 @@ fn before(path: &Path, target: &str, config: MonitorConfig) -> Result<Option<Sta
         ))
         .in_file(path));
     }
-    if state.monitor.watching() != config {
+    if state.monitor.config() != config {
         return Err(
             Error::options("--alpha, --tolerance and --seed must be the same as in the first run").in_file(path)
         );
@@ -134,7 +134,7 @@ fn see(monitor: &mut Monitor, arguments: &arguments::Monitor, model: &Model, sha
         let Some(table) = without_target.leave_out(chunk.table)? else { continue };
         let (predictions, odd) = model.predict_known(&table)?;
         warnings.merge(&odd);
-        monitor.see(&predictions, &model.baseline(predictions.len()), &model.encoder().targets(&table)?)?;
+        monitor.update(&predictions, &model.baseline(predictions.len()), &model.encoder().targets(&table)?)?;
         bar.add(table.rows());
     }
     bar.clear();
@@ -175,7 +175,7 @@ fn see_series(
     let best = forecaster.best_baseline().map(|baseline| baseline.name.clone());
     let baseline = forecaster.baselines(&histories, &points).into_iter().find(|(name, _)| Some(name) == best.as_ref());
     let Forecasts { predictions, .. } = forecaster.predict(&table, &histories, points)?;
-    seen.monitor.see(&predictions, &baseline.map_or_else(|| predictions.clone(), |(_, baseline)| baseline), &y)
+    seen.monitor.update(&predictions, &baseline.map_or_else(|| predictions.clone(), |(_, baseline)| baseline), &y)
 }
 
 fn merged(value: serde_json::Result<serde_json::Value>, more: serde_json::Value) -> Result<serde_json::Value, Error> {

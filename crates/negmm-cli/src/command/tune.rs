@@ -7,7 +7,7 @@ use negmm::compare::{Metric, Summary, Task};
 use negmm::data::ColumnRoles;
 use negmm::model::plan;
 use negmm::train::{Callbacks, Engine, train};
-use negmm::tune::{Candidate, RunOptions, Search, Space, Strategy, choosers};
+use negmm::tune::{Candidate, MetricSummary, RunOptions, Search, Space, Strategy, choosers};
 use negmm::{Error, Method, Table};
 use serde_json::{Value, json};
 
@@ -146,7 +146,7 @@ fn table_text(ranking: &[Candidate], scores: &[Metric]) -> String {
         }
         line.push(match &candidate.failed {
             Some(message) => message.clone(),
-            None if candidate.share < 1.0 => format!("on 1/{:.0} of the rows", 1.0 / candidate.share),
+            None if candidate.fraction < 1.0 => format!("on 1/{:.0} of the rows", 1.0 / candidate.fraction),
             None => String::new(),
         });
         lines.push(line);
@@ -161,10 +161,10 @@ fn entry(candidate: &Candidate) -> Value {
     let mut entry = json!({
         "method": candidate.configuration.method.name(),
         "settings": candidate.configuration.settings.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
-        "row_fraction": candidate.share,
+        "row_fraction": candidate.fraction,
         "failed": candidate.failed,
     });
-    for (metric, Summary { mean, sd, se, .. }) in &candidate.scores {
+    for MetricSummary { metric, summary: Summary { mean, sd, se, .. } } in &candidate.scores {
         entry[metric.name()] = json!({ "mean": mean, "sd": sd, "se": se });
     }
     entry

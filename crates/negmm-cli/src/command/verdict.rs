@@ -1,6 +1,6 @@
 //! The result of monitoring as text, and the e-process as a figure.
 
-use negmm::monitor::{Monitor, Verdict};
+use negmm::monitor::{Monitor, MonitorStatus};
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use crate::format::{count, counted, number};
@@ -21,7 +21,7 @@ pub struct Subject {
 }
 
 /// The result as text.
-pub fn words(verdict: &Verdict, Subject { target, baseline, training }: &Subject) -> String {
+pub fn words(verdict: &MonitorStatus, Subject { target, baseline, training }: &Subject) -> String {
     let percent = |fraction: f64| format!("{:.1} %", 100.0 * fraction);
     let short = |number: f64| format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_string();
     let (at, alpha) = (short(1.0 / verdict.alpha), short(100.0 * verdict.alpha));
@@ -45,7 +45,7 @@ pub fn words(verdict: &Verdict, Subject { target, baseline, training }: &Subject
         lines.push(("normal scores".into(), text));
     }
     for coverage in &verdict.coverage {
-        let [observed, lower, upper] = [coverage.held, coverage.lower, coverage.upper].map(percent);
+        let [observed, lower, upper] = [coverage.empirical, coverage.lower, coverage.upper].map(percent);
         let text = format!("coverage {observed}, confidence sequence {lower} to {upper}");
         lines.push((format!("{} % intervals", 100.0 * coverage.coverage), text));
     }
@@ -61,9 +61,9 @@ pub fn words(verdict: &Verdict, Subject { target, baseline, training }: &Subject
 
 /// The e-process as a figure.
 pub fn figure(monitor: &Monitor) -> Figure {
-    let verdict = monitor.verdict();
+    let verdict = monitor.status();
     let (rows, logs): (Vec<f64>, Vec<f64>) =
-        monitor.course().iter().map(|(rows, log)| (*rows as f64, log / std::f64::consts::LN_10)).unzip();
+        monitor.evidence().map(|point| (point.rows as f64, point.log / std::f64::consts::LN_10)).unzip();
     let mut panel = Panel::new(Axis::new("rows"), Axis::new("e-value (log10)"))
         .with(Mark::line(&rows, &logs).colour(Colour::Blue).name("e-process against calibration"))
         .with(Mark::horizontal_rule(-verdict.alpha.log10()).colour(Colour::Text).dashed().name("alarm"));

@@ -78,7 +78,7 @@ fn pool(head: Head, mut network: Network, members: usize) -> Predictor {
         Member {
             network: network.clone(),
             parameters,
-            sd_factor: 1.0 + 0.1 * seed as f64,
+            sigma_scale: 1.0 + 0.1 * seed as f64,
             statistics: Default::default(),
         }
     };

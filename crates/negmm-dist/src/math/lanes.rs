@@ -150,6 +150,7 @@ impl Isa {
     }
 
     /// Runs `kernel` with this instruction set, or in plain Rust where this processor lacks it: the bits are the same.
+    #[doc(hidden)]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
             #[cfg(target_arch = "x86_64")]

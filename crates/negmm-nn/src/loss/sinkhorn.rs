@@ -54,6 +54,7 @@ pub struct Sinkhorn {
 
 impl Sinkhorn {
     /// New draws from the prior, once per step: all rows of a batch are compared with the same draws.
+    #[doc(hidden)]
     pub fn draw(&self, draws: &mut Draws, scratch: &mut SinkhornScratch) {
         for draw in &mut scratch.drawn {
             *draw = match self.prior {
@@ -71,6 +72,7 @@ impl Sinkhorn {
     /// The first temperature is the squared diameter of all samples of the panel and the draws, as geomloss takes that of
     /// a whole batch: for the uniform prior it is 1 in every panel with a row that is regularised.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn add<L: Lanes>(
         &self,
         outputs: &[Chunk],

@@ -1,6 +1,7 @@
 //! The table and plot of scores, compared with the constant baseline.
 
 use negmm::censored::Censored;
+use negmm::metrics::COVERAGES;
 use negmm::{Metrics, Model};
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
@@ -59,12 +60,12 @@ pub fn score_table(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diag
         let cells = [num(ours), num(theirs), percent(skill(ours, theirs))];
         push(name, cells, held_out_scores.as_ref().map(|scores| scores[at].clone()));
     }
-    for level in ["0.5", "0.9", "0.95"] {
-        let coverage = |metrics: &Metrics| percent(metrics.coverage.get(level).copied().unwrap_or(f64::NAN));
-        let name = format!("coverage of the {} % interval", level.parse::<f64>().unwrap_or(0.0) * 100.0);
+    for level in COVERAGES {
+        let coverage = |metrics: &Metrics| percent(metrics.coverage.get(level).unwrap_or(f64::NAN));
+        let name = format!("coverage of the {} % interval", level * 100.0);
         push(&name, [coverage(ours), coverage(theirs), String::new()], held_out.map(coverage));
     }
-    let width = |metrics: &Metrics| num(metrics.width.get("0.95").copied().unwrap_or(f64::NAN));
+    let width = |metrics: &Metrics| num(metrics.width.get(0.95).unwrap_or(f64::NAN));
     push("width of the 95 % interval", [width(ours), width(theirs), String::new()], held_out.map(width));
     table
 }

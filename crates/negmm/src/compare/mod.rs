@@ -36,8 +36,8 @@ impl Score {
             Metric::Concordance => censored.and_then(|censored| censored.concordance).unwrap_or(f64::NAN),
             Metric::MassNll => self.metrics.mass_nll.unwrap_or(f64::NAN),
             Metric::Crps => self.metrics.crps,
-            Metric::Coverage => self.metrics.coverage["0.95"],
-            Metric::Width => self.metrics.width["0.95"],
+            Metric::Coverage => self.metrics.coverage.get(0.95).unwrap_or(f64::NAN),
+            Metric::Width => self.metrics.width.get(0.95).unwrap_or(f64::NAN),
             Metric::Seconds => self.seconds,
         }
     }

@@ -57,7 +57,7 @@ impl Forecaster {
 }
 
 /// Running scores of adaptive intervals.
-pub(super) struct Adapting {
+pub(super) struct AdaptiveAccumulator {
     coverage: f64,
     adaptive: AdaptiveConformal,
     rows: usize,
@@ -66,7 +66,7 @@ pub(super) struct Adapting {
     width: f64,
 }
 
-impl Adapting {
+impl AdaptiveAccumulator {
     pub(super) fn new(coverage: f64) -> Self {
         Self {
             coverage,
@@ -78,7 +78,12 @@ impl Adapting {
     }
 
     /// Adds the next forecasts.
-    pub(super) fn see(&mut self, forecaster: &Forecaster, histories: &Histories, forecasts: &Forecasts) -> Result<()> {
+    pub(super) fn update(
+        &mut self,
+        forecaster: &Forecaster,
+        histories: &Histories,
+        forecasts: &Forecasts,
+    ) -> Result<()> {
         forecaster.adapt(&mut self.adaptive, histories, forecasts)?;
         let Interval { lower, upper } =
             ConformalPredictor::Adaptive(&self.adaptive).intervals(&forecasts.predictions, self.coverage)?;

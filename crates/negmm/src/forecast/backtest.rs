@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::adaptive::Adapting;
+use super::adaptive::AdaptiveAccumulator;
 use super::step_scores::{COVERAGE, Sums, scored};
 use super::{
     AdaptiveScores, ForecastPoint, Forecaster, Forecasts, Histories, Series, SeriesSpec, StepScores, fit_forecaster,
@@ -76,7 +76,7 @@ pub fn backtest(
     let shortest = histories.series.iter().map(Series::len).min().unwrap_or(0);
     if folds == 0 || shortest / 2 / folds < spec.horizon.max(1) {
         return Err(table.locate(Error::data(format!(
-            "half of the shortest series, {} steps, does not hold {folds} blocks of {} steps: say fewer folds",
+            "half of the shortest series, {} steps, has no room for {folds} blocks of {} steps: use fewer folds",
             shortest / 2,
             spec.horizon
         ))));
@@ -164,10 +164,10 @@ impl Forecaster {
         let mut all = Sums::default();
         let mut steps = vec![Sums::default(); horizon];
         let mut baselines: Vec<_> = self.each_baseline(histories).map(|baseline| (baseline, Sums::default())).collect();
-        let mut adapting = Adapting::new(COVERAGE);
+        let mut adaptive = AdaptiveAccumulator::new(COVERAGE);
         for forecasts in self.in_batches(table, histories, points.filter(|point| !histories.value(point).is_nan()))? {
             let forecasts = forecasts?;
-            adapting.see(self, histories, &forecasts)?;
+            adaptive.update(self, histories, &forecasts)?;
             let Forecasts { points, predictions } = forecasts;
             let y: Vec<f64> = points.iter().map(|point| histories.value(point)).collect();
             let units: Vec<f64> = points.iter().map(|point| changes[point.series]).collect();
@@ -180,7 +180,7 @@ impl Forecaster {
             }
         }
         if all.rows == 0 {
-            return Err(table.locate(Error::data("no value is known that a forecast could be scored by")));
+            return Err(table.locate(Error::data("no forecast has an observed value to be scored by")));
         }
         let baselines = baselines.iter().map(|((name, _), sums)| sums.means(name, None));
         let steps = steps.iter().enumerate().filter(|(_, sums)| sums.rows > 0);
@@ -188,7 +188,7 @@ impl Forecaster {
             origins,
             scores: [all.means("forecast", None)].into_iter().chain(baselines).collect(),
             steps: steps.map(|(step, sums)| sums.means("forecast", Some(step + 1))).collect(),
-            adaptive: adapting.scores()?,
+            adaptive: adaptive.scores()?,
         })
     }
 }

@@ -38,13 +38,13 @@ impl HeldOutPoints {
         });
         let stacking = Stacking::new(&likelihoods, &self.folds, &vec![1.0; self.folds.len()]);
         let folds = self.folds.iter().max().map_or(0, |last| last + 1);
-        let without: Vec<Vec<f64>> = (0..folds).map(|fold| stacking.shares_without(fold)).collect();
+        let without: Vec<Vec<f64>> = (0..folds).map(|fold| stacking.weights_without(fold)).collect();
         let order: Vec<usize> = (0..self.folds.len()).collect();
         let parts = [networks, recent]
             .into_iter()
             .enumerate()
             .map(|(part, mixtures)| mixtures.take(&order, |row| (without[self.folds[row] as usize][part], 1.0)));
-        (stacking.shares()[0], Mixtures::concatenate_components(&parts.collect::<Vec<_>>()))
+        (stacking.weights()[0], Mixtures::concatenate_components(&parts.collect::<Vec<_>>()))
     }
 
     /// The copula between steps ahead of the same origin.

@@ -81,8 +81,8 @@ impl Scale {
         let square = scaled.iter().map(|(change, _)| (change * change).min(FAR * FAR)).sum::<f64>() / count;
         let unit = square.sqrt().max(f64::MIN_POSITIVE);
         let logs = scaled.iter().map(|(_, log)| log).sum::<f64>() / count;
-        let by = |(freedom, share): (f64, f64)| {
-            let width = unit * share;
+        let by = |(freedom, ratio): (f64, f64)| {
+            let width = unit * ratio;
             let half = 0.5 * (freedom + 1.0);
             let constant = libm::lgamma(half)
                 - libm::lgamma(0.5 * freedom)
@@ -106,8 +106,12 @@ impl Scale {
 
     /// Whether the parameters are in range.
     pub(super) fn is_sound(self) -> bool {
-        let share = |number: f64| (0.0..=1.0).contains(&number);
-        self.lag > 0 && share(self.decay) && share(self.blend) && self.unit.is_finite() && self.unit > 0.0
+        let in_unit_range = |number: f64| (0.0..=1.0).contains(&number);
+        self.lag > 0
+            && in_unit_range(self.decay)
+            && in_unit_range(self.blend)
+            && self.unit.is_finite()
+            && self.unit > 0.0
     }
 
     /// The scale at each step, from that step and those before it; without the factor for the level.

@@ -98,7 +98,7 @@ impl Histories {
             }
             let Some(last) = one.values.iter().rposition(|value| !value.is_nan()) else {
                 return Err(table.locate(Error::data(
-                    one.said(&format!("the sequence {} is missing in every row", quoted(&spec.target))),
+                    one.sentence(&format!("the sequence {} is missing in every row", quoted(&spec.target))),
                 )));
             };
             one.values.truncate(last + 1);
@@ -120,7 +120,7 @@ impl Histories {
                 .map_or(Vec::new(), |read| read.odd.iter().take(NAMED).map(|(cell, _)| quoted(cell)).collect());
             let odd = if odd.is_empty() { String::new() } else { format!(" ({} among them)", odd.join(", ")) };
             warnings.push(Warning::new(format!(
-                "{} of the sequence {} are missing{odd}: the value before stands in their place, and none of them is learnt from",
+                "{} of the sequence {} are missing{odd}: they are filled with the value before, and not used for training",
                 missing - absent,
                 quoted(&spec.target)
             )));
@@ -184,8 +184,8 @@ impl Series {
         }
     }
 
-    /// A warning about this series.
-    fn said(&self, sentence: &str) -> String {
+    /// A sentence about this series.
+    fn sentence(&self, sentence: &str) -> String {
         if self.name.is_empty() { sentence.into() } else { format!("of the series {}, {sentence}", quoted(&self.name)) }
     }
 }

@@ -108,7 +108,7 @@ impl Sums {
     pub(super) fn means(&self, name: &str, step: Option<usize>) -> StepScores {
         let [crps, nll, coverage95, width95, mase, wis, loss, size] = self.numbers.map(|sum| sum / self.rows as f64);
         // Summed in order like every other score.
-        let share = |count: usize| (0..count).fold(0.0, |sum, _| sum + 1.0 / self.rows as f64);
+        let fraction = |count: usize| (0..count).fold(0.0, |sum, _| sum + 1.0 / self.rows as f64);
         StepScores {
             name: name.into(),
             step,
@@ -120,7 +120,7 @@ impl Sums {
             mase,
             wis,
             wql: loss / if size > 0.0 { size } else { 1.0 },
-            pit: self.pit.map(share),
+            pit: self.pit.map(fraction),
         }
     }
 }

@@ -24,6 +24,7 @@ const VARIANCE_CEILING: f32 = 100.0;
 /// [`NetworkSettings`], so that methods are compared on equal terms. The loss that is reported has the constant ln(2 pi)/2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct BetaNll {
     /// The power of the variance.
     pub beta: f64,
@@ -35,6 +36,21 @@ pub struct BetaNll {
 impl Default for BetaNll {
     fn default() -> Self {
         Self { beta: 0.5, settings: NetworkSettings::default() }
+    }
+}
+
+/// Setters.
+impl BetaNll {
+    /// Sets `beta`.
+    #[must_use]
+    pub fn beta(self, beta: f64) -> Self {
+        Self { beta, ..self }
+    }
+
+    /// Sets `settings`.
+    #[must_use]
+    pub fn settings(self, settings: NetworkSettings) -> Self {
+        Self { settings, ..self }
     }
 }
 
@@ -81,9 +97,9 @@ impl MethodSettings for BetaNll {
         Some(&mut self.settings)
     }
 
-    fn network_job(&self, material: &FoldData, seed: u64) -> Option<NetworkJob> {
+    fn network_job(&self, fold_data: &FoldData, seed: u64) -> Option<NetworkJob> {
         let floor = self.settings.sigma_min as f32;
         let head = GaussianHead { variance_floor: floor * floor, variance_ceiling: VARIANCE_CEILING };
-        Some(self.settings.job(material, Objective::BetaNll { head, beta: self.beta as f32 }, seed))
+        Some(self.settings.job(fold_data, Objective::BetaNll { head, beta: self.beta as f32 }, seed))
     }
 }

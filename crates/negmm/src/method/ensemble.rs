@@ -28,6 +28,7 @@ const NEURAL: [&str; 4] = ["ne-gmm", "mdn", "beta-nll", "sample-net"];
 /// the same validation rows, so that the ensemble's validation score is out of sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Ensemble {
     /// Number of networks; called `members` in files.
     #[serde(rename = "members")]
@@ -43,6 +44,27 @@ impl Default for Ensemble {
         let mut gaussian = Mdn::default();
         gaussian.network.components = 1;
         Self { ensemble_size: 5, member: Box::new(Method::Mdn(gaussian)), pool: Pool::Mixture }
+    }
+}
+
+/// Setters.
+impl Ensemble {
+    /// Sets `ensemble_size`.
+    #[must_use]
+    pub fn ensemble_size(self, ensemble_size: usize) -> Self {
+        Self { ensemble_size, ..self }
+    }
+
+    /// Sets `member`.
+    #[must_use]
+    pub fn member(self, member: impl Into<Method>) -> Self {
+        Self { member: Box::new(member.into()), ..self }
+    }
+
+    /// Sets `pool`.
+    #[must_use]
+    pub fn pool(self, pool: Pool) -> Self {
+        Self { pool, ..self }
     }
 }
 
@@ -108,12 +130,12 @@ impl MethodSettings for Ensemble {
     /// All members use the same validation rows, so that the ensemble's validation score is out of sample.
     fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
         let validation_fraction = self.network().map_or(0.0, |network| network.training.validation_fraction);
-        let material = FoldData::split(data, validation_fraction, seed);
+        let fold_data = FoldData::split(data, validation_fraction, seed);
         let not_one_network = || Error::options(format!("{} is not one network", self.member.name()));
-        let job = |number| self.member.settings().network_job(&material, member_seed(seed, number));
+        let job = |number| self.member.settings().network_job(&fold_data, member_seed(seed, number));
         let jobs = (0..self.ensemble_size).map(|number| job(number).ok_or_else(not_one_network));
         let work =
-            Work::Networks { jobs: jobs.collect::<Result<_>>()?, statistics: material.statistics, pool: self.pool };
+            Work::Networks { jobs: jobs.collect::<Result<_>>()?, statistics: fold_data.statistics, pool: self.pool };
         Ok(Plan { method: self.clone().into(), work })
     }
 

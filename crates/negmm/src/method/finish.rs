@@ -48,11 +48,11 @@ impl Plan {
         let mut trained = trained.into_iter().collect::<Result<Vec<_>>>()?;
         let Self { method, work } = self;
         match work {
-            Work::Constant { law } => {
+            Work::Constant { distribution } => {
                 if !trained.is_empty() {
-                    return Err(foreign());
+                    return Err(unexpected_results());
                 }
-                Ok(of_constant(method, law))
+                Ok(of_constant(method, distribution))
             }
             Work::Networks { jobs, statistics, pool } => {
                 let (members, histories) = members(&jobs, &statistics, trained)?;
@@ -61,21 +61,21 @@ impl Plan {
             Work::Folds(folds) => folds.finish(method, trained),
             Work::Trees { job, statistics } => match (trained.pop(), trained.is_empty()) {
                 (Some(Trained::Trees(trees)), true) => Ok(boosted(method, &job, statistics, trees)),
-                _ => Err(foreign()),
+                _ => Err(unexpected_results()),
             },
         }
     }
 }
 
-pub(super) fn foreign() -> Error {
-    Error::options("what was trained is not what the plan asked for")
+pub(super) fn unexpected_results() -> Error {
+    Error::options("the results are not those of the plan's jobs")
 }
 
 /// The constant baseline.
-fn of_constant(method: Method, law: Mixtures) -> FitOutput {
-    let nothing = || Standardised::new(law.repeated(0).into(), Pool::Mixture);
+fn of_constant(method: Method, distribution: Mixtures) -> FitOutput {
+    let nothing = || Standardised::new(distribution.repeated(0).into(), Pool::Mixture);
     let out_of_fold = OutOfFold { rows: Vec::new(), folds: Vec::new(), predictions: nothing(), baseline: nothing() };
-    FitOutput { method, predictor: Predictor::Constant { law }, histories: Vec::new(), out_of_fold }
+    FitOutput { method, predictor: Predictor::Constant { distribution }, histories: Vec::new(), out_of_fold }
 }
 
 /// The trained networks of jobs, and the record of each training.
@@ -85,18 +85,18 @@ fn members(
     trained: Vec<Trained>,
 ) -> Result<(Vec<Member>, Vec<History>)> {
     if jobs.len() != trained.len() {
-        return Err(foreign());
+        return Err(unexpected_results());
     }
     let (mut members, mut histories) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
     for (job, trained) in jobs.iter().zip(trained) {
-        let Trained::Network(trained) = trained else { return Err(foreign()) };
+        let Trained::Network(trained) = trained else { return Err(unexpected_results()) };
         if trained.parameters.chunks().len() != job.network.chunks() {
-            return Err(foreign());
+            return Err(unexpected_results());
         }
         members.push(Member {
             network: job.network.clone(),
             parameters: trained.parameters,
-            sd_factor: 1.0,
+            sigma_scale: 1.0,
             statistics: statistics.clone(),
         });
         histories.push(trained.history);
@@ -112,7 +112,7 @@ fn pooled(
     histories: Vec<History>,
     pool: Pool,
 ) -> Result<FitOutput> {
-    let job = jobs.first().ok_or_else(foreign)?;
+    let job = jobs.first().ok_or_else(unexpected_results)?;
     let predictor = Predictor::Networks { members, head: job.objective.head(), pool };
     let rows = job.validation.clone();
     let predictions = predictor.predict(&job.data.select(&rows), Isa::best())?;
@@ -146,7 +146,7 @@ fn boosted(method: Method, job: &TreesJob, statistics: Arc<TargetEncoding>, trai
 
 /// The constant baseline from the training targets, for this number of rows.
 fn baseline(data: &Dataset, train: &[u32], rows: usize) -> Standardised {
-    Standardised::new(constant::law(data, train, 1.0).repeated(rows).into(), Pool::Mixture)
+    Standardised::new(constant::distribution(data, train, 1.0).repeated(rows).into(), Pool::Mixture)
 }
 
 /// The record of a boosting job, round by round.

@@ -29,8 +29,8 @@ impl FoldData {
         Self { data: Arc::new(filled), train, validation, statistics: Arc::new(statistics) }
     }
 
-    /// With the fraction `share` of the rows for validation, from the random stream that all methods use.
-    pub(super) fn split(data: &Arc<Dataset>, share: f64, seed: u64) -> Self {
-        Self::new(data, data.holdout(share, &mut Rng::new(seed, streams::VALIDATION)), seed)
+    /// With the fraction `validation_fraction` of the rows for validation, from the random stream that all methods use.
+    pub(super) fn split(data: &Arc<Dataset>, validation_fraction: f64, seed: u64) -> Self {
+        Self::new(data, data.holdout(validation_fraction, &mut Rng::new(seed, streams::VALIDATION)), seed)
     }
 }

@@ -10,31 +10,31 @@ use negmm_nn::dataset::split::{blocks, grouped_folds, k_folds};
 const HELD_OUT_PART: usize = 3;
 
 /// The held-out rows of a fold, at least one. With groups, the group of each; rows are sorted by group.
-pub(super) struct Divided {
+pub(super) struct HeldOutFold {
     pub(super) rows: Vec<u32>,
     pub(super) groups: Option<Vec<u32>>,
 }
 
 /// Divides the rows into folds. Rows of a group stay together.
-pub(super) fn divide(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<Divided> {
-    let alone = |rows: Vec<u32>| Divided { rows, groups: None };
-    let together = |mut rows: Vec<u32>, groups: &[u32]| {
+pub(super) fn held_out_folds(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec<HeldOutFold> {
+    let ungrouped = |rows: Vec<u32>| HeldOutFold { rows, groups: None };
+    let grouped = |mut rows: Vec<u32>, groups: &[u32]| {
         rows.sort_by_key(|row| groups[*row as usize]);
-        Divided { groups: Some(rows.iter().map(|row| groups[*row as usize]).collect()), rows }
+        HeldOutFold { groups: Some(rows.iter().map(|row| groups[*row as usize]).collect()), rows }
     };
-    let divided: Vec<Divided> = match (data.window(), data.groups()) {
-        (Some(_), _) => last_blocks(data.len(), folds).into_iter().map(alone).collect(),
-        (None, None) => k_folds(data.len(), folds, rng).into_iter().map(alone).collect(),
+    let folds: Vec<HeldOutFold> = match (data.window(), data.groups()) {
+        (Some(_), _) => last_blocks(data.len(), folds).into_iter().map(ungrouped).collect(),
+        (None, None) => k_folds(data.len(), folds, rng).into_iter().map(ungrouped).collect(),
         (None, Some(groups)) => {
-            grouped_folds(groups, folds, rng).into_iter().map(|rows| together(rows, groups)).collect()
+            grouped_folds(groups, folds, rng).into_iter().map(|rows| grouped(rows, groups)).collect()
         }
     };
-    divided.into_iter().filter(|fold| !fold.rows.is_empty()).collect()
+    folds.into_iter().filter(|fold| !fold.rows.is_empty()).collect()
 }
 
 /// Index of the first row of the second cross-fitting part among the first `checked` rows of a fold, with no group in
 /// both parts: 0 where there are no two parts.
-pub(super) fn half_of(checked: usize, groups: Option<&[u32]>) -> usize {
+pub(super) fn cross_fitting_split(checked: usize, groups: Option<&[u32]>) -> usize {
     let Some(groups) = groups else { return checked / 2 };
     let cuts = (1..checked).filter(|cut| groups[*cut] != groups[cut - 1]);
     cuts.min_by_key(|cut| cut.abs_diff(checked / 2)).unwrap_or(0)
@@ -48,11 +48,11 @@ fn last_blocks(rows: usize, folds: usize) -> Vec<Vec<u32>> {
 }
 
 /// The training rows of a fold: all others, or for a sequence those before it.
-pub(super) fn learnt_from(data: &Dataset, fold: &[u32]) -> Vec<u32> {
+pub(super) fn training_rows(data: &Dataset, fold: &[u32]) -> Vec<u32> {
     if data.window().is_some() {
         return (0..fold[0]).collect();
     }
-    let mut held = vec![false; data.len()];
-    fold.iter().for_each(|row| held[*row as usize] = true);
-    (0..data.len() as u32).filter(|row| !held[*row as usize]).collect()
+    let mut is_held_out = vec![false; data.len()];
+    fold.iter().for_each(|row| is_held_out[*row as usize] = true);
+    (0..data.len() as u32).filter(|row| !is_held_out[*row as usize]).collect()
 }

@@ -16,10 +16,20 @@ use negmm_nn::train::NetworkJob;
 /// A mixture density network (Bishop, 1994): a neural Gaussian mixture trained with the logarithmic score alone.
 /// Its settings are those of [`MixtureNetwork`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Mdn {
     /// The network and its training.
     #[serde(flatten)]
     pub network: MixtureNetwork,
+}
+
+/// Setters.
+impl Mdn {
+    /// Sets `network`.
+    #[must_use]
+    pub fn network(self, network: MixtureNetwork) -> Self {
+        Self { network, ..self }
+    }
 }
 
 impl Options for Mdn {
@@ -51,7 +61,7 @@ impl MethodSettings for Mdn {
         Some(&mut self.network.settings)
     }
 
-    fn network_job(&self, material: &FoldData, seed: u64) -> Option<NetworkJob> {
-        Some(self.network.job(material, 1.0, seed))
+    fn network_job(&self, fold_data: &FoldData, seed: u64) -> Option<NetworkJob> {
+        Some(self.network.job(fold_data, 1.0, seed))
     }
 }

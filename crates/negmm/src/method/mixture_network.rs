@@ -1,4 +1,4 @@
-//! The settings that NE-GMM and MDN share: a network whose outputs are a Gaussian mixture.
+//! The settings common to NE-GMM and MDN: a network whose outputs are a Gaussian mixture.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,7 @@ const NEAR_BOUND: f32 = 0.05;
 /// A network whose outputs are a Gaussian mixture, and its training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct MixtureNetwork {
     /// Number of mixture components K.
     pub components: usize,
@@ -32,6 +33,33 @@ pub struct MixtureNetwork {
 impl Default for MixtureNetwork {
     fn default() -> Self {
         Self { components: 8, sigma_max: None, mean_bound: None, settings: NetworkSettings::default() }
+    }
+}
+
+/// Setters.
+impl MixtureNetwork {
+    /// Sets `components`.
+    #[must_use]
+    pub fn components(self, components: usize) -> Self {
+        Self { components, ..self }
+    }
+
+    /// Sets `sigma_max`.
+    #[must_use]
+    pub fn sigma_max(self, sigma_max: impl Into<Option<f64>>) -> Self {
+        Self { sigma_max: sigma_max.into(), ..self }
+    }
+
+    /// Sets `mean_bound`.
+    #[must_use]
+    pub fn mean_bound(self, mean_bound: impl Into<Option<f64>>) -> Self {
+        Self { mean_bound: mean_bound.into(), ..self }
+    }
+
+    /// Sets `settings`.
+    #[must_use]
+    pub fn settings(self, settings: NetworkSettings) -> Self {
+        Self { settings, ..self }
     }
 }
 
@@ -93,8 +121,8 @@ impl MixtureNetwork {
     }
 
     /// The network to train.
-    pub(super) fn job(&self, material: &FoldData, eta: f64, seed: u64) -> NetworkJob {
-        self.settings.job(material, self.objective(&material.data, eta), seed)
+    pub(super) fn job(&self, fold_data: &FoldData, eta: f64, seed: u64) -> NetworkJob {
+        self.settings.job(fold_data, self.objective(&fold_data.data, eta), seed)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Methods: configuration that turns a data set into jobs, and trained networks into a predictor.
 
 mod auto;
+mod auto_settings;
 mod beta_nll;
 mod configure;
 mod constant;
@@ -26,7 +27,7 @@ mod stacking;
 
 use serde::{Deserialize, Serialize};
 
-pub use auto::Auto;
+pub use auto_settings::Auto;
 pub use beta_nll::BetaNll;
 pub use constant::Constant;
 pub use ensemble::Ensemble;
@@ -42,7 +43,6 @@ pub use sample_net::SampleNet;
 
 pub use crate::standardised::{Pool, Standardised};
 pub(crate) use few_rows::LEAST_TRAINED;
-pub use negmm_nn::ngboost;
 pub use negmm_nn::ngboost::NgBoost;
 pub use sizes::Preset;
 pub(crate) use stacking::Stacking;

@@ -16,6 +16,7 @@ use negmm_nn::train::NetworkJob;
 /// A neural Gaussian mixture trained with eta · (logarithmic score) + (1 - eta) · (energy score).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct NeGmm {
     /// Weight of the logarithmic score in the loss.
     pub eta: f64,
@@ -27,6 +28,21 @@ pub struct NeGmm {
 impl Default for NeGmm {
     fn default() -> Self {
         Self { eta: 0.5, network: MixtureNetwork::default() }
+    }
+}
+
+/// Setters.
+impl NeGmm {
+    /// Sets `eta`.
+    #[must_use]
+    pub fn eta(self, eta: f64) -> Self {
+        Self { eta, ..self }
+    }
+
+    /// Sets `network`.
+    #[must_use]
+    pub fn network(self, network: MixtureNetwork) -> Self {
+        Self { network, ..self }
     }
 }
 
@@ -70,8 +86,8 @@ impl MethodSettings for NeGmm {
         Some(&mut self.network.settings)
     }
 
-    fn network_job(&self, material: &FoldData, seed: u64) -> Option<NetworkJob> {
-        Some(self.network.job(material, self.eta, seed))
+    fn network_job(&self, fold_data: &FoldData, seed: u64) -> Option<NetworkJob> {
+        Some(self.network.job(fold_data, self.eta, seed))
     }
 
     fn check_censored(&self) -> Result<()> {

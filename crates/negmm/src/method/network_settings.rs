@@ -16,6 +16,7 @@ const MOST_LAYERS: usize = 64;
 /// A network and its training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct NetworkSettings {
     /// Units of each hidden layer.
     pub hidden: Vec<usize>,
@@ -56,6 +57,69 @@ impl Default for NetworkSettings {
             sigma_min: 1e-3,
             training: TrainingConfig::default(),
         }
+    }
+}
+
+/// Setters.
+impl NetworkSettings {
+    /// Sets `hidden`.
+    #[must_use]
+    pub fn hidden(self, hidden: Vec<usize>) -> Self {
+        Self { hidden, ..self }
+    }
+
+    /// Sets `residual`.
+    #[must_use]
+    pub fn residual(self, residual: bool) -> Self {
+        Self { residual, ..self }
+    }
+
+    /// Sets `activation`.
+    #[must_use]
+    pub fn activation(self, activation: Activation) -> Self {
+        Self { activation, ..self }
+    }
+
+    /// Sets `embedding`.
+    #[must_use]
+    pub fn embedding(self, embedding: impl Into<Option<f64>>) -> Self {
+        Self { embedding: embedding.into(), ..self }
+    }
+
+    /// Sets `soft_clip`.
+    #[must_use]
+    pub fn soft_clip(self, soft_clip: impl Into<Option<f64>>) -> Self {
+        Self { soft_clip: soft_clip.into(), ..self }
+    }
+
+    /// Sets `quantile_transform`.
+    #[must_use]
+    pub fn quantile_transform(self, quantile_transform: bool) -> Self {
+        Self { quantile_transform, ..self }
+    }
+
+    /// Sets `lstm_hidden`.
+    #[must_use]
+    pub fn lstm_hidden(self, lstm_hidden: usize) -> Self {
+        Self { lstm_hidden, ..self }
+    }
+
+    /// Sets `lstm_layers`.
+    #[must_use]
+    pub fn lstm_layers(self, lstm_layers: usize) -> Self {
+        Self { lstm_layers, ..self }
+    }
+
+    /// Sets `sigma_min`.
+    #[must_use]
+    pub fn sigma_min(self, sigma_min: f64) -> Self {
+        Self { sigma_min, ..self }
+    }
+
+    /// Sets `training`.
+    #[must_use]
+    pub fn training(self, training: TrainingConfig) -> Self {
+        Self { training, ..self }
     }
 }
 
@@ -130,8 +194,8 @@ impl Options for NetworkSettings {
 
 impl NetworkSettings {
     /// One network to train.
-    pub(super) fn job(&self, material: &FoldData, objective: Objective, seed: u64) -> NetworkJob {
-        let FoldData { data, train, validation, .. } = material;
+    pub(super) fn job(&self, fold_data: &FoldData, objective: Objective, seed: u64) -> NetworkJob {
+        let FoldData { data, train, validation, .. } = fold_data;
         NetworkJob {
             network: Network {
                 inputs: data.features(),

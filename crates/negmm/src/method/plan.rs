@@ -21,7 +21,7 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     /// None: the targets' own distribution, standardised.
-    Constant { law: Mixtures },
+    Constant { distribution: Mixtures },
     /// Networks with the same validation rows.
     Networks { jobs: Vec<NetworkJob>, statistics: Arc<TargetEncoding>, pool: Pool },
     /// Networks and trees of folds.

@@ -31,7 +31,7 @@ pub enum Predictor {
     /// The same distribution whatever the inputs.
     Constant {
         /// One mixture, in units of the standardised target.
-        law: Mixtures,
+        distribution: Mixtures,
     },
     /// Networks, pooled with equal weights.
     Networks {
@@ -73,7 +73,7 @@ pub(crate) enum PredictorKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// Stacking weight; those of all parts sum to 1.
-    pub share: f64,
+    pub weight: f64,
     /// The predictor; not a stack.
     pub predictor: Predictor,
 }
@@ -86,7 +86,7 @@ pub struct Member {
     /// Its parameters.
     pub parameters: Parameters,
     /// Its sigma scale.
-    pub sd_factor: f64,
+    pub sigma_scale: f64,
     /// The target encoding from its training rows.
     pub statistics: Arc<TargetEncoding>,
 }
@@ -101,15 +101,15 @@ impl Predictor {
         if parts.len() == 1 {
             return parts.remove(0).predictor;
         }
-        let total: f64 = parts.iter().map(|part| part.share).sum();
-        parts.iter_mut().for_each(|part| part.share /= total);
+        let total: f64 = parts.iter().map(|part| part.weight).sum();
+        parts.iter_mut().for_each(|part| part.weight /= total);
         Self::Stack { parts }
     }
 
     /// Number of parameters: weights and biases, or leaf values.
     pub fn parameters(&self) -> usize {
         match self {
-            Self::Constant { law } => 2 * law.components(),
+            Self::Constant { distribution } => 2 * distribution.components(),
             Self::Networks { members, .. } => members.iter().map(|member| member.network.parameters()).sum(),
             Self::Trees { boosted, .. } => boosted.leaves(),
             Self::Stack { parts } => parts.iter().map(|part| part.predictor.parameters()).sum(),
@@ -130,7 +130,7 @@ impl Predictor {
         match self {
             Self::Networks { members, head, pool: Pool::Mixture } => Some(members.len() * head.components()?),
             Self::Networks { pool: Pool::Gaussian, .. } | Self::Trees { .. } => Some(1),
-            Self::Constant { law } => Some(law.components()),
+            Self::Constant { distribution } => Some(distribution.components()),
             Self::Stack { parts } => parts.iter().map(|part| part.predictor.components()).sum(),
         }
     }
@@ -166,7 +166,7 @@ impl Predictor {
             Standardised::new(normals.into(), Pool::Mixture)
         };
         match self {
-            Self::Constant { law } => Ok(Standardised::new(law.repeated(rows).into(), Pool::Mixture)),
+            Self::Constant { distribution } => Ok(Standardised::new(distribution.repeated(rows).into(), Pool::Mixture)),
             Self::Trees { boosted, statistics } => {
                 let data = statistics.of_rows(data)?;
                 let (means, sds) = boosted.predict(&Columns::new(&data.columns(), rows)?)?;
@@ -187,11 +187,11 @@ impl Predictor {
             }
             Self::Stack { parts } => {
                 let (mut mixtures, mut sizes) = (Vec::with_capacity(parts.len()), Vec::new());
-                for Part { share, predictor } in parts {
+                for Part { weight, predictor } in parts {
                     let predictions = predictor.predict_on(accelerator, data, isa)?;
-                    let said = predictions.mixtures().ok_or_else(|| Error::model("a stack predicts mixtures"))?;
-                    sizes.extend(vec![said.components() / predictor.members(); predictor.members()]);
-                    mixtures.push(said.clone().scale_weights(*share));
+                    let own = predictions.mixtures().ok_or_else(|| Error::model("a stack predicts mixtures"))?;
+                    sizes.extend(vec![own.components() / predictor.members(); predictor.members()]);
+                    mixtures.push(own.clone().scale_weights(*weight));
                 }
                 let stacked = Predictions::from(Mixtures::concatenate_components(&mixtures)).of_members_of(sizes);
                 Ok(Standardised::new(stacked, Pool::Mixture))
@@ -305,7 +305,7 @@ impl<H: MixtureOutputs> Gather for Parts<'_, H> {
     #[inline(always)]
     fn gather<L: Lanes>(&mut self, outputs: &[Chunk], member: usize, first: usize, rows: usize) {
         let (components, members) = (self.head.components(), self.members.len());
-        let sd_factor = self.members[member].sd_factor;
+        let sigma_scale = self.members[member].sigma_scale;
         self.head.forward::<L>(outputs, &mut self.panel);
         let gaussians = components - self.panel.atoms;
         let (weights, means, sds) = (floats(&self.panel.weights), floats(&self.panel.means), floats(&self.panel.sds));
@@ -314,16 +314,16 @@ impl<H: MixtureOutputs> Gather for Parts<'_, H> {
             let lane = |list: &[f32], k: usize| f64::from(list[k * PANEL + row]);
             // In f32 the weights sum to 1 only approximately.
             let total: f64 = (0..components).map(|k| lane(weights, k)).sum();
-            let share = 1.0 / (total * members as f64);
+            let weight = 1.0 / (total * members as f64);
             let target = start..start + components;
             for (k, out) in self.weights[target.clone()].iter_mut().enumerate() {
-                *out = lane(weights, k) * share;
+                *out = lane(weights, k) * weight;
             }
             for (k, out) in self.means[target.clone()].iter_mut().enumerate() {
                 *out = lane(means, k);
             }
             for (k, out) in self.sds[target].iter_mut().enumerate() {
-                *out = if k < gaussians { lane(sds, k) * sd_factor } else { 0.0 };
+                *out = if k < gaussians { lane(sds, k) * sigma_scale } else { 0.0 };
             }
         }
     }
@@ -364,15 +364,15 @@ impl<G: Gather> Kernel for Take<'_, G> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Self { outputs, members, rows, gather, first } = self;
-        let mut held = vec![Chunk::ZERO; members[0].network.outputs * PANEL_CHUNKS];
+        let mut panel = vec![Chunk::ZERO; members[0].network.outputs * PANEL_CHUNKS];
         let panels = rows.count.div_ceil(PANEL);
         for (at, raw) in outputs.chunks_exact(members[0].network.outputs * PANEL).enumerate() {
             let (member, row) = (first + at / panels, at % panels * PANEL);
-            for (chunk, raw) in held.iter_mut().zip(raw.as_chunks::<WIDTH>().0) {
+            for (chunk, raw) in panel.iter_mut().zip(raw.as_chunks::<WIDTH>().0) {
                 *chunk = Chunk(*raw);
             }
-            hold::<L>(&mut held);
-            gather.gather::<L>(&held, member, rows.first + row, PANEL.min(rows.count - row));
+            hold::<L>(&mut panel);
+            gather.gather::<L>(&panel, member, rows.first + row, PANEL.min(rows.count - row));
         }
     }
 }
@@ -392,11 +392,11 @@ impl<G: Gather> Kernel for Predict<'_, G> {
     fn run<L: Lanes>(self) {
         let Self { trained: Member { network, parameters, .. }, rows, gather, member } = self;
         let Rows { x, stride, first, count } = rows;
-        let mut held = vec![Chunk::ZERO; network.outputs * PANEL_CHUNKS];
+        let mut outputs = vec![Chunk::ZERO; network.outputs * PANEL_CHUNKS];
         if (1..=FEW_ROWS).contains(&count) {
-            held.copy_from_slice(SmallBatch::new(network).forward::<L>(x, stride, count, parameters));
-            hold::<L>(&mut held);
-            return gather.gather::<L>(&held, member, first, count);
+            outputs.copy_from_slice(SmallBatch::new(network).forward::<L>(x, stride, count, parameters));
+            hold::<L>(&mut outputs);
+            return gather.gather::<L>(&outputs, member, first, count);
         }
         let mut pass = Workspace::new(network);
         for begin in (0..count).step_by(PANEL) {
@@ -404,9 +404,9 @@ impl<G: Gather> Kernel for Predict<'_, G> {
             let numbers: [u32; PANEL] = std::array::from_fn(|at| (begin + at.min(rows - 1)) as u32);
             pass.read::<L>(x, stride, &numbers);
             pass.forward::<L>(network.activation, parameters.chunks(), None);
-            held.copy_from_slice(pass.outputs());
-            hold::<L>(&mut held);
-            gather.gather::<L>(&held, member, first + begin, rows);
+            outputs.copy_from_slice(pass.outputs());
+            hold::<L>(&mut outputs);
+            gather.gather::<L>(&outputs, member, first + begin, rows);
         }
     }
 }

@@ -39,6 +39,7 @@ const MOST_SINKHORN: f64 = 1000.0;
 ///   0.1 changed neither NLL nor CRPS on boston and concrete by more than their standard errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct SampleNet {
     /// Number of samples M.
     pub samples: usize,
@@ -54,6 +55,33 @@ pub struct SampleNet {
 impl Default for SampleNet {
     fn default() -> Self {
         Self { samples: 100, sinkhorn: 0.0, prior: Prior::Uniform, settings: NetworkSettings::default() }
+    }
+}
+
+/// Setters.
+impl SampleNet {
+    /// Sets `samples`.
+    #[must_use]
+    pub fn samples(self, samples: usize) -> Self {
+        Self { samples, ..self }
+    }
+
+    /// Sets `sinkhorn`.
+    #[must_use]
+    pub fn sinkhorn(self, sinkhorn: f64) -> Self {
+        Self { sinkhorn, ..self }
+    }
+
+    /// Sets `prior`.
+    #[must_use]
+    pub fn prior(self, prior: Prior) -> Self {
+        Self { prior, ..self }
+    }
+
+    /// Sets `settings`.
+    #[must_use]
+    pub fn settings(self, settings: NetworkSettings) -> Self {
+        Self { settings, ..self }
     }
 }
 
@@ -107,11 +135,11 @@ impl MethodSettings for SampleNet {
         Some(&mut self.settings)
     }
 
-    fn network_job(&self, material: &FoldData, seed: u64) -> Option<NetworkJob> {
+    fn network_job(&self, fold_data: &FoldData, seed: u64) -> Option<NetworkJob> {
         let head = SampleHead { samples: self.samples, sd_floor: self.settings.sigma_min as f32 };
         let sinkhorn = Sinkhorn { prior: self.prior, weight: self.sinkhorn as f32 };
         let sinkhorn = (self.sinkhorn > 0.0).then_some(sinkhorn);
-        Some(self.settings.job(material, Objective::SampleEnergy { head, sinkhorn }, seed))
+        Some(self.settings.job(fold_data, Objective::SampleEnergy { head, sinkhorn }, seed))
     }
 
     fn check_censored(&self) -> Result<()> {

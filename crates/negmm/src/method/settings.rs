@@ -85,8 +85,8 @@ where
     Method: From<S>,
 {
     let validation_fraction = settings.network().map_or(0.0, |network| network.training.validation_fraction);
-    let material = FoldData::split(data, validation_fraction, seed);
-    let jobs = settings.network_job(&material, seed).into_iter().collect();
-    let work = Work::Networks { jobs, statistics: material.statistics, pool: settings.pool() };
+    let fold_data = FoldData::split(data, validation_fraction, seed);
+    let jobs = settings.network_job(&fold_data, seed).into_iter().collect();
+    let work = Work::Networks { jobs, statistics: fold_data.statistics, pool: settings.pool() };
     Plan { method: settings.clone().into(), work }
 }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::few_rows;
-use super::folds::Held;
+use super::folds::HeldOutRows;
 use negmm_dist::mixture::{Mixture, Mixtures};
 use negmm_dist::score::interval;
 
@@ -17,29 +17,30 @@ const MOST_ROWS: usize = 5_000;
 const LEAST_ROWS: usize = 30;
 
 /// Sums of the logarithmic scores of each fold's rows, for each candidate factor.
-pub(super) struct Factors {
+pub(super) struct SigmaScales {
     folds: Vec<Scores>,
 }
 
 #[derive(Clone)]
 struct Scores {
-    /// Those that count.
+    /// Number of rows with positive weight.
     rows: usize,
     sums: [f64; TRIED],
 }
 
-impl Factors {
+impl SigmaScales {
     /// From predictions of held-out rows.
-    pub(super) fn of(mixtures: &Mixtures, held: &Held) -> Self {
-        let every = held.rows.len().div_ceil(MOST_ROWS).max(1);
-        let count = held.folds.last().map_or(0, |last| *last as usize + 1);
+    pub(super) fn of(mixtures: &Mixtures, held_out: &HeldOutRows) -> Self {
+        let every = held_out.rows.len().div_ceil(MOST_ROWS).max(1);
+        let count = held_out.folds.last().map_or(0, |last| *last as usize + 1);
         let fold = |number: usize| {
-            let rows = (0..held.rows.len()).step_by(every);
-            let rows = || rows.clone().filter(|row| held.folds[*row] as usize == number && held.weights[*row] > 0.0);
+            let rows = (0..held_out.rows.len()).step_by(every);
+            let rows =
+                || rows.clone().filter(|row| held_out.folds[*row] as usize == number && held_out.weights[*row] > 0.0);
             // In order, so that the sums do not depend on the number of threads.
             let sum = |at: usize| {
-                let weighed = |row: usize| held.weights[row] * score(held, mixtures, row, factor(at));
-                rows().map(weighed).sum::<f64>()
+                let weighted = |row: usize| held_out.weights[row] * score(held_out, mixtures, row, factor(at));
+                rows().map(weighted).sum::<f64>()
             };
             Scores { rows: rows().count(), sums: std::array::from_fn(sum) }
         };
@@ -88,12 +89,12 @@ fn factor(number: usize) -> f64 {
 /// the factor of the t distribution.
 ///
 /// The exponents are a rule of thumb; docs/derivations.md has the measured ones, which are smaller.
-pub(super) fn in_pool(rows: usize, members: usize, best: f64) -> f64 {
+pub(super) fn pooled(rows: usize, members: usize, best: f64) -> f64 {
     if rows < few_rows::FEW { of_few(rows, best) } else { libm::pow(best, 1.0 / (1.0 + members as f64)) }
 }
 
-/// The sigma scale of a single network.
-pub(super) fn alone(rows: usize, best: f64) -> f64 {
+/// The sigma scale of out-of-fold predictions, which are those of single networks.
+pub(super) fn out_of_fold(rows: usize, best: f64) -> f64 {
     if rows < few_rows::FEW { of_few(rows, best) } else { best }
 }
 
@@ -103,18 +104,18 @@ fn of_few(rows: usize, best: f64) -> f64 {
 
 /// The logarithmic score of a row, up to a constant, with all sds times `factor`: of the target's interval, of the
 /// probability of its atom, or of the density.
-pub(super) fn score(held: &Held, mixtures: &Mixtures, row: usize, factor: f64) -> f64 {
+pub(super) fn score(held_out: &HeldOutRows, mixtures: &Mixtures, row: usize, factor: f64) -> f64 {
     let mixture = mixtures.row(row);
     let of_interval = |lower: f64, upper: f64| {
         let sds: Vec<f64> = mixture.sds.iter().map(|sd| sd * factor).collect();
         interval::value(Mixture { sds: &sds, ..mixture }, lower, upper)
     };
     // Conditional on the bounds of the target.
-    let outside = held.bounds.map_or(0.0, |[lower, upper]| of_interval(lower, upper));
-    if let Some((lower, upper)) = held.interval(row) {
+    let outside = held_out.bounds.map_or(0.0, |[lower, upper]| of_interval(lower, upper));
+    if let Some((lower, upper)) = held_out.interval(row) {
         return of_interval(lower, upper) - outside;
     }
-    let y = held.y[row];
+    let y = held_out.y[row];
     let at_y = (0..mixture.sds.len()).filter(|k| mixture.sds[*k] == 0.0 && mixture.means[*k] == y);
     let mass: f64 = at_y.map(|k| mixture.weights[k]).sum();
     let score = if mass > 0.0 { -libm::log(mass) } else { density_score(mixture, y, factor) };
@@ -141,10 +142,10 @@ mod tests {
     use negmm_dist::math::normal;
     use negmm_dist::math::rng::Rng;
 
-    fn held(y: Vec<f64>, weights: Vec<f64>) -> Held {
+    fn held_out(y: Vec<f64>, weights: Vec<f64>) -> HeldOutRows {
         let rows = y.len() as u32;
         let folds = (0..rows).map(|row| 2 * row / rows).collect();
-        Held { rows: (0..rows).collect(), folds, y, weights, intervals: None, bounds: None }
+        HeldOutRows { rows: (0..rows).collect(), folds, y, weights, intervals: None, bounds: None }
     }
 
     #[test]
@@ -152,35 +153,35 @@ mod tests {
         let mut rng = Rng::new(1, 0);
         let y: Vec<f64> =
             (0..4000).map(|row| normal::quantile(rng.uniform()) * if row < 2000 { 1.0 } else { 2.0 }).collect();
-        let held = held(y, vec![1.0; 4000]);
+        let held_out = held_out(y, vec![1.0; 4000]);
         for sd in [0.5, 1.0, 1.6] {
             let mixtures = Mixtures::new(1, vec![1.0; 4000], vec![0.0; 4000], vec![sd; 4000]).unwrap();
-            let factors = Factors::of(&mixtures, &held);
+            let scales = SigmaScales::of(&mixtures, &held_out);
             let near = |factor: f64, expected: f64| (factor * sd / expected - 1.0).abs() < 0.06;
-            assert!(near(factors.all(), 2.5f64.sqrt()), "{sd}");
-            assert!(near(factors.of_fold(0), 1.0) && near(factors.of_fold(1), 2.0), "{sd}");
-            assert!(near(factors.without(0), 2.0) && near(factors.without(1), 1.0), "{sd}");
+            assert!(near(scales.all(), 2.5f64.sqrt()), "{sd}");
+            assert!(near(scales.of_fold(0), 1.0) && near(scales.of_fold(1), 2.0), "{sd}");
+            assert!(near(scales.without(0), 2.0) && near(scales.without(1), 1.0), "{sd}");
             // Targets above 0.5 are censored, the others rounded to cells of 0.2.
-            let lower: Vec<f64> = held.y.iter().map(|y| if *y > 0.5 { 0.5 } else { y - 0.1 }).collect();
-            let upper: Vec<f64> = held.y.iter().map(|y| if *y > 0.5 { f64::INFINITY } else { y + 0.1 }).collect();
-            let cut = Held { intervals: Some((lower, upper)), ..held.clone() };
-            assert!((Factors::of(&mixtures, &cut).of_fold(0) * sd - 1.0).abs() < 0.08, "{sd}");
+            let lower: Vec<f64> = held_out.y.iter().map(|y| if *y > 0.5 { 0.5 } else { y - 0.1 }).collect();
+            let upper: Vec<f64> = held_out.y.iter().map(|y| if *y > 0.5 { f64::INFINITY } else { y + 0.1 }).collect();
+            let cut = HeldOutRows { intervals: Some((lower, upper)), ..held_out.clone() };
+            assert!((SigmaScales::of(&mixtures, &cut).of_fold(0) * sd - 1.0).abs() < 0.08, "{sd}");
         }
     }
 
     #[test]
-    fn rows_at_an_atom_say_nothing_of_sds() {
+    fn rows_at_an_atom_do_not_depend_on_the_scale() {
         let mixtures =
             Mixtures::from_parts_unchecked(2, vec![0.5; 4], vec![0.0, 7.0, 0.0, 7.0], vec![1.0, 0.0, 1.0, 0.0]);
-        let held = held(vec![7.0, 0.3], vec![1.0; 2]);
-        assert_eq!(score(&held, &mixtures, 0, 3.0), libm::log(2.0));
-        assert!((score(&held, &mixtures, 1, 1.0) - libm::log(2.0) - 0.045).abs() < 1e-12);
+        let held_out = held_out(vec![7.0, 0.3], vec![1.0; 2]);
+        assert_eq!(score(&held_out, &mixtures, 0, 3.0), libm::log(2.0));
+        assert!((score(&held_out, &mixtures, 1, 1.0) - libm::log(2.0) - 0.045).abs() < 1e-12);
     }
 
     #[test]
-    fn rows_that_do_not_count_say_nothing() {
+    fn rows_of_weight_zero_are_ignored() {
         let mixtures = Mixtures::new(1, vec![1.0; 2], vec![0.0; 2], vec![1.0; 2]).unwrap();
-        assert_eq!(Factors::of(&mixtures, &held(vec![0.0, 9.0], vec![0.0, 0.0])).all(), 1.0);
-        assert!(Factors::of(&mixtures, &held(vec![0.0, 9.0], vec![1.0, 0.0])).all() < 0.5);
+        assert_eq!(SigmaScales::of(&mixtures, &held_out(vec![0.0, 9.0], vec![0.0, 0.0])).all(), 1.0);
+        assert!(SigmaScales::of(&mixtures, &held_out(vec![0.0, 9.0], vec![1.0, 0.0])).all() < 0.5);
     }
 }

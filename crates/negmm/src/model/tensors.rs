@@ -58,13 +58,13 @@ impl Shape {
 /// The predictor's shape and its tensors.
 pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
     match predictor {
-        Predictor::Constant { law } => {
-            let parts = law.weights().iter().zip(law.means()).zip(law.sds());
+        Predictor::Constant { distribution } => {
+            let parts = distribution.weights().iter().zip(distribution.means()).zip(distribution.sds());
             let components = parts.map(|((weight, mean), sd)| [*weight, *mean, *sd]).collect();
             (Shape { components, ..Shape::new(PredictorKind::Constant) }, Vec::new())
         }
         Predictor::Networks { members, head, .. } => {
-            let factors = members.iter().map(|member| member.sd_factor);
+            let factors = members.iter().map(|member| member.sigma_scale);
             let sd_factors = if factors.clone().all(|factor| factor == 1.0) { Vec::new() } else { factors.collect() };
             let kind = if head.components().is_some() { PredictorKind::Networks } else { PredictorKind::Samplers };
             let (networks, mut tensors) = write_networks(members);
@@ -86,7 +86,7 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
             let mut all = Vec::new();
             for (number, part) in parts.iter().enumerate() {
                 let (part_shape, tensors) = write(&part.predictor);
-                shape.stacking_weights.push(part.share);
+                shape.stacking_weights.push(part.weight);
                 shape.parts.push(part_shape);
                 let renamed = |tensor: Tensor| Tensor { name: part_name(number) + &tensor.name, ..tensor };
                 all.extend(tensors.into_iter().map(renamed));
@@ -115,8 +115,9 @@ pub(super) fn read(
             if components.iter().any(|[_, mean, sd]| mean.abs() > 1e9 || !(*sd == 0.0 || (1e-9..=1e9).contains(sd))) {
                 return Err("its constant is out of range".into());
             }
-            let law = Mixtures::new(components.len(), list(0), list(1), list(2)).map_err(|error| error.to_string())?;
-            Ok(Predictor::Constant { law })
+            let distribution =
+                Mixtures::new(components.len(), list(0), list(1), list(2)).map_err(|error| error.to_string())?;
+            Ok(Predictor::Constant { distribution })
         }
         (PredictorKind::Networks | PredictorKind::Samplers, Some(head)) => {
             if head.components().is_some() != (kind == PredictorKind::Networks) {
@@ -128,7 +129,7 @@ pub(super) fn read(
             }
             let mut members = read_networks(tensors, networks, (features, head.outputs()))?;
             for (member, factor) in members.iter_mut().zip(sd_factors) {
-                member.sd_factor = factor;
+                member.sigma_scale = factor;
             }
             for (number, member) in members.iter_mut().enumerate() {
                 member.statistics = read_statistics(tensors, &network_levels(number), levels)?.into();
@@ -153,7 +154,7 @@ pub(super) fn read(
             }
             let read_part = |(number, (share, part)): (usize, (f64, Shape))| {
                 let predictor = read(part, method, (features, levels), &tensors.of(&part_name(number)))?;
-                Ok(Part { share, predictor })
+                Ok(Part { weight: share, predictor })
             };
             let parts =
                 stacking_weights.into_iter().zip(parts).enumerate().map(read_part).collect::<Result<_, Flaw>>()?;
@@ -198,7 +199,7 @@ fn read_networks(
             }
         }
         let weights = read_network(tensors, number, &network)?;
-        Ok(Member { network, parameters: weights.into(), sd_factor: 1.0, statistics: Arc::default() })
+        Ok(Member { network, parameters: weights.into(), sigma_scale: 1.0, statistics: Arc::default() })
     };
     networks.into_iter().enumerate().map(read_one).collect()
 }
@@ -316,7 +317,7 @@ mod tests {
             outputs: head.outputs(),
         };
         let parameters = network.initial_parameters(&mut Rng::new(3, 0)).into();
-        let members = vec![Member { network, parameters, sd_factor: 1.5, statistics: Arc::default() }];
+        let members = vec![Member { network, parameters, sigma_scale: 1.5, statistics: Arc::default() }];
         let predictor = Predictor::Networks { members, head, pool: Pool::Mixture };
         let (shape, tensors) = write(&predictor);
         let shape = serde_json::from_str(&serde_json::to_string(&shape).unwrap()).unwrap();

@@ -19,7 +19,7 @@ use negmm_dist::math::normal;
 use negmm_dist::mixture::log_sum_exp;
 
 /// Alternatives: means and sds of normal scores.
-const LAWS: [(f64, f64); 27] = [
+const ALTERNATIVES: [(f64, f64); 27] = [
     (0.0, 0.5),
     (0.0, 0.7),
     (0.0, 0.8),
@@ -97,12 +97,12 @@ impl EProcess {
         Self {
             tolerance,
             rows: 0,
-            bets: LAWS.into_iter().filter_map(|law| Bet::new(law, tolerance)).collect(),
+            bets: ALTERNATIVES.into_iter().filter_map(|alternative| Bet::new(alternative, tolerance)).collect(),
             histogram,
         }
     }
 
-    pub(super) fn see(&mut self, score: f64) {
+    pub(super) fn update(&mut self, score: f64) {
         let log_stake = log_stake(self.rows);
         for bet in &mut self.bets {
             let factor = log_density(score, bet.on) - log_density(score, bet.against) - bet.log_divisor;
@@ -112,7 +112,7 @@ impl EProcess {
             }
             bet.log_best += factor;
         }
-        self.histogram.see(score);
+        self.histogram.update(score);
         self.rows += 1;
     }
 
@@ -120,8 +120,8 @@ impl EProcess {
     pub(super) fn log(&self) -> f64 {
         // With a tolerance the histogram does not bet: it would win against distributions of the null hypothesis.
         let histogram = if self.tolerance > 0.0 { 0.0 } else { HISTOGRAM };
-        let share = libm::log((1.0 - histogram) / self.bets.len().max(1) as f64);
-        let bets = self.bets.iter().map(|bet| bet.log_won + share);
+        let log_fraction = libm::log((1.0 - histogram) / self.bets.len().max(1) as f64);
+        let bets = self.bets.iter().map(|bet| bet.log_won + log_fraction);
         log_sum_exp(bets.chain((histogram > 0.0).then(|| self.histogram.log_won + libm::log(histogram))))
     }
 
@@ -137,7 +137,7 @@ impl Bet {
     fn new(on: (f64, f64), tolerance: f64) -> Option<Self> {
         let safe = square(tolerance, SAFE);
         let bet = |against: (f64, f64)| {
-            let log_divisor = safe.iter().map(|law| log_mean_ratio(on, against, *law)).fold(0.0, f64::max);
+            let log_divisor = safe.iter().map(|null| log_mean_ratio(on, against, *null)).fold(0.0, f64::max);
             (divergence(on, against) - log_divisor, against, log_divisor)
         };
         let (growth, against, log_divisor) =
@@ -152,8 +152,8 @@ fn square(tolerance: f64, side: usize) -> Vec<(f64, f64)> {
     if tolerance == 0.0 {
         return vec![(0.0, 1.0)];
     }
-    let place = |at: usize| tolerance * (2.0 * at as f64 / (side - 1) as f64 - 1.0);
-    (0..side * side).map(|at| (place(at / side), 1.0 + place(at % side))).collect()
+    let offset = |at: usize| tolerance * (2.0 * at as f64 / (side - 1) as f64 - 1.0);
+    (0..side * side).map(|at| (offset(at / side), 1.0 + offset(at % side))).collect()
 }
 
 fn log_density(score: f64, (mean, sd): (f64, f64)) -> f64 {
@@ -162,14 +162,14 @@ fn log_density(score: f64, (mean, sd): (f64, f64)) -> f64 {
 
 /// Logarithm of the mean density ratio of `on` to `against` under a third distribution, all normal; infinite where
 /// the mean does not exist.
-fn log_mean_ratio(on: (f64, f64), against: (f64, f64), law: (f64, f64)) -> f64 {
-    let terms = [(on, 1.0), (law, 1.0), (against, -1.0)];
+fn log_mean_ratio(on: (f64, f64), against: (f64, f64), truth: (f64, f64)) -> f64 {
+    let terms = [(on, 1.0), (truth, 1.0), (against, -1.0)];
     let sum = |power: i32| terms.iter().map(|((mean, sd), sign)| sign * mean.powi(power) / (sd * sd)).sum::<f64>();
     let (precision, linear, square) = (sum(0), sum(1), sum(2));
     if precision <= 0.0 {
         return f64::INFINITY;
     }
-    let front = libm::log(against.1 / (on.1 * law.1)) - 0.5 * libm::log(precision);
+    let front = libm::log(against.1 / (on.1 * truth.1)) - 0.5 * libm::log(precision);
     front + 0.5 * (linear * linear / precision - square)
 }
 
@@ -183,11 +183,11 @@ fn divergence(on: (f64, f64), against: (f64, f64)) -> f64 {
 impl Histogram {
     /// The factor of a bin follows from its earlier count, with half a pseudo-count each (Krichevsky and Trofimov
     /// 1981).
-    fn see(&mut self, score: f64) {
+    fn update(&mut self, score: f64) {
         let bin = ((normal::cdf(score) * BINS as f64) as usize).min(BINS - 1);
         let total: u64 = self.counts.iter().sum();
-        let share = (self.counts[bin] as f64 + 0.5) / (total as f64 + 0.5 * BINS as f64);
-        self.log_won += libm::log(share * BINS as f64);
+        let probability = (self.counts[bin] as f64 + 0.5) / (total as f64 + 0.5 * BINS as f64);
+        self.log_won += libm::log(probability * BINS as f64);
         self.counts[bin] += 1;
     }
 }
@@ -228,7 +228,7 @@ mod tests {
         let mut sum = 0.0;
         for run in 0..2000 {
             let (mut evidence, mut rng) = (EProcess::new(0.0), Rng::new(run, 0));
-            (0..20).for_each(|_| evidence.see(scores(&mut rng, 0.0, 1.0)));
+            (0..20).for_each(|_| evidence.update(scores(&mut rng, 0.0, 1.0)));
             sum += libm::exp(evidence.log());
         }
         assert!(sum / 2000.0 < 1.3, "{}", sum / 2000.0);
@@ -238,9 +238,9 @@ mod tests {
     fn a_change_is_found_where_it_was() {
         for (mean, sd) in [(0.5, 1.0), (0.0, 1.5), (0.0, 0.6), (-1.0, 1.0)] {
             let (mut evidence, mut rng) = (EProcess::new(0.0), Rng::new(3, 1));
-            (0..2000).for_each(|_| evidence.see(scores(&mut rng, 0.0, 1.0)));
+            (0..2000).for_each(|_| evidence.update(scores(&mut rng, 0.0, 1.0)));
             assert!(evidence.log() < libm::log(100.0));
-            (0..400).for_each(|_| evidence.see(scores(&mut rng, mean, sd)));
+            (0..400).for_each(|_| evidence.update(scores(&mut rng, mean, sd)));
             assert!(evidence.log() > libm::log(100.0), "{mean} {sd} {}", evidence.log());
             assert!((1900..=2100).contains(&evidence.since()), "{mean} {sd} {}", evidence.since());
         }
@@ -252,11 +252,11 @@ mod tests {
             let (mut lenient, mut rng) = (EProcess::new(0.1), Rng::new(5, 0));
             let mut highest = f64::MIN;
             (0..20_000).for_each(|_| {
-                lenient.see(scores(&mut rng, mean, sd));
+                lenient.update(scores(&mut rng, mean, sd));
                 highest = highest.max(lenient.log());
             });
             assert!(highest < libm::log(20.0), "{mean} {sd} {highest}");
-            (0..500).for_each(|_| lenient.see(scores(&mut rng, 0.0, 1.6)));
+            (0..500).for_each(|_| lenient.update(scores(&mut rng, 0.0, 1.6)));
             assert!(lenient.log() > libm::log(1e6), "{mean} {sd}");
         }
     }
@@ -268,18 +268,18 @@ mod tests {
             assert!(bets.len() > 8, "{tolerance} {}", bets.len());
             // Between the grid points of the null hypothesis.
             for bet in bets {
-                for law in square(tolerance, 60) {
-                    let growth = log_mean_ratio(bet.on, bet.against, law) - bet.log_divisor;
-                    assert!(growth < 1e-4, "{tolerance} {:?} {law:?} {growth}", bet.on);
+                for truth in square(tolerance, 60) {
+                    let growth = log_mean_ratio(bet.on, bet.against, truth) - bet.log_divisor;
+                    assert!(growth < 1e-4, "{tolerance} {:?} {truth:?} {growth}", bet.on);
                 }
             }
         }
         // The mean of a ratio, by quadrature.
-        let (on, against, law) = ((0.5, 1.3), (0.1, 1.1), (-0.1, 0.9));
+        let (on, against, truth) = ((0.5, 1.3), (0.1, 1.1), (-0.1, 0.9));
         let cells = (0..40_000).map(|cell| -10.0 + (f64::from(cell) + 0.5) * 5e-4);
-        let ratio = |z: f64| log_density(z, on) - log_density(z, against) + log_density(z, law);
+        let ratio = |z: f64| log_density(z, on) - log_density(z, against) + log_density(z, truth);
         let mean: f64 = cells.map(|z| libm::exp(ratio(z)) * 5e-4).sum();
-        assert!((libm::log(mean) - log_mean_ratio(on, against, law)).abs() < 1e-9);
+        assert!((libm::log(mean) - log_mean_ratio(on, against, truth)).abs() < 1e-9);
     }
 
     #[test]
@@ -288,7 +288,7 @@ mod tests {
         // Two modes with the mean and sd of a standard normal variable.
         (0..2000).for_each(|_| {
             let side = if rng.uniform() < 0.5 { -0.8 } else { 0.8 };
-            evidence.see(scores(&mut rng, side, 0.6));
+            evidence.update(scores(&mut rng, side, 0.6));
         });
         assert!(evidence.log() > libm::log(1e6), "{}", evidence.log());
     }

@@ -7,9 +7,9 @@
 //! let normal = |sd: f64| Predictions::from(Mixtures::new(1, vec![1.0; 2000], vec![0.0; 2000], vec![sd; 2000]).unwrap());
 //! let mut monitor = Monitor::new(MonitorConfig::default())?;
 //! // Targets vary a fifth more than predicted.
-//! monitor.see(&normal(1.0), &normal(3.0), &normal(1.2).sample(1, 1, 0))?;
-//! let verdict = monitor.verdict();
-//! assert!(verdict.alarm.is_some() && verdict.coverage[1].held < 0.89);
+//! monitor.update(&normal(1.0), &normal(3.0), &normal(1.2).sample(1, 1, 0))?;
+//! let status = monitor.status();
+//! assert!(status.alarm.is_some() && status.coverage[1].empirical < 0.89);
 //! # Ok::<(), negmm::Error>(())
 //! ```
 //!
@@ -27,7 +27,7 @@ use coverage::{COVERAGES, Hits};
 use e_process::EProcess;
 use negmm_dist::{Error, Predictions, Result};
 use score::normal_score;
-pub use status::{Alarm, EmpiricalCoverage, Verdict};
+pub use status::{Alarm, EmpiricalCoverage, MonitorStatus};
 
 /// Maximum number of stored points of the evidence over time.
 const MOST_POINTS: usize = 600;
@@ -94,10 +94,20 @@ impl MonitorConfig {
     }
 }
 
+/// The evidence against calibration after some rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EvidencePoint {
+    /// Number of rows.
+    pub rows: u64,
+    /// Natural logarithm of the evidence.
+    pub log: f64,
+}
+
 /// A monitor of a model in use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Monitor {
-    watching: MonitorConfig,
+    #[serde(rename = "watching")]
+    config: MonitorConfig,
     rows: u64,
     evidence: EProcess,
     /// The row, from 0, at which the evidence first exceeded 1/α, and the estimated change point.
@@ -111,7 +121,8 @@ pub struct Monitor {
     scores: [f64; 2],
     /// Rows between stored points; and the points: number of rows, and logarithm of the evidence.
     every: u64,
-    course: Vec<(u64, f64)>,
+    #[serde(rename = "course")]
+    history: Vec<(u64, f64)>,
 }
 
 impl Monitor {
@@ -119,19 +130,19 @@ impl Monitor {
     ///
     /// # Errors
     /// When [`MonitorConfig::check`] finds something wrong.
-    pub fn new(watching: MonitorConfig) -> Result<Self> {
-        watching.check()?;
+    pub fn new(config: MonitorConfig) -> Result<Self> {
+        config.check()?;
         Ok(Self {
-            watching,
+            config,
             rows: 0,
-            evidence: EProcess::new(watching.tolerance),
+            evidence: EProcess::new(config.tolerance),
             alarm: None,
             highest: 0.0,
-            hits: [Hits { rows: 0, held: 0 }; COVERAGES.len()],
+            hits: [Hits { rows: 0, covered: 0 }; COVERAGES.len()],
             crps: [0.0; 2],
             scores: [0.0; 2],
             every: 1,
-            course: Vec::new(),
+            history: Vec::new(),
         })
     }
 
@@ -140,8 +151,8 @@ impl Monitor {
     ///
     /// # Errors
     /// When their numbers differ: then the monitor is unchanged.
-    pub fn see(&mut self, predictions: &Predictions, constant: &Predictions, y: &[f64]) -> Result<()> {
-        let (first, seed) = (self.rows, self.watching.seed);
+    pub fn update(&mut self, predictions: &Predictions, constant: &Predictions, y: &[f64]) -> Result<()> {
+        let (first, seed) = (self.rows, self.config.seed);
         let crps = predictions.crps(y)?;
         let by_constant = constant.crps(y)?;
         let scores: Vec<f64> = predictions
@@ -153,30 +164,30 @@ impl Monitor {
         for ((score, crps), by_constant) in scores.into_iter().zip(crps).zip(by_constant) {
             self.crps[0] += crps;
             self.crps[1] += by_constant;
-            self.see_score(score);
+            self.update_score(score);
         }
         Ok(())
     }
 
-    fn see_score(&mut self, score: f64) {
-        self.evidence.see(score);
+    fn update_score(&mut self, score: f64) {
+        self.evidence.update(score);
         self.scores[0] += score;
         self.scores[1] += score * score;
         for (hits, coverage) in self.hits.iter_mut().zip(COVERAGES) {
-            hits.see(score.abs() <= negmm_dist::math::normal::quantile(0.5 * (1.0 + coverage)));
+            hits.update(score.abs() <= negmm_dist::math::normal::quantile(0.5 * (1.0 + coverage)));
         }
         self.rows += 1;
         let log = self.evidence.log();
         self.highest = self.highest.max(log);
-        if self.alarm.is_none() && log >= -libm::log(self.watching.alpha) {
+        if self.alarm.is_none() && log >= -libm::log(self.config.alpha) {
             self.alarm = Some((self.rows - 1, self.evidence.since()));
         }
         if self.rows.is_multiple_of(self.every) {
-            self.course.push((self.rows, log));
+            self.history.push((self.rows, log));
         }
-        if self.course.len() > MOST_POINTS {
+        if self.history.len() > MOST_POINTS {
             self.every *= 2;
-            self.course.retain(|(rows, _)| rows.is_multiple_of(self.every));
+            self.history.retain(|(rows, _)| rows.is_multiple_of(self.every));
         }
     }
 
@@ -186,12 +197,12 @@ impl Monitor {
     }
 
     /// Its configuration.
-    pub fn watching(&self) -> MonitorConfig {
-        self.watching
+    pub fn config(&self) -> MonitorConfig {
+        self.config
     }
 
-    /// Number of rows and logarithm of the evidence at some hundred points in time.
-    pub fn course(&self) -> &[(u64, f64)] {
-        &self.course
+    /// The evidence at some hundred points in time.
+    pub fn evidence(&self) -> impl ExactSizeIterator<Item = EvidencePoint> {
+        self.history.iter().map(|(rows, log)| EvidencePoint { rows: *rows, log: *log })
     }
 }

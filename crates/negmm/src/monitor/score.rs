@@ -15,8 +15,8 @@ const LEAST: f64 = f64::MIN_POSITIVE;
 /// thus standard normal for any target.
 pub(super) fn normal_score(row: DistributionRef<'_>, y: f64, seed: u64, number: u64) -> f64 {
     let (below, own, above) = parts(row, y);
-    let place = if own > 0.0 { Rng::new(seed, streams::JUMPS.wrapping_add(number)).uniform() } else { 0.0 };
-    let (below, above) = (below + place * own, above + (1.0 - place) * own);
+    let uniform = if own > 0.0 { Rng::new(seed, streams::JUMPS.wrapping_add(number)).uniform() } else { 0.0 };
+    let (below, above) = (below + uniform * own, above + (1.0 - uniform) * own);
     let of = |probability: f64| normal::quantile(probability.clamp(LEAST, 0.5));
     if below < above { of(below) } else { -of(above) }
 }
@@ -29,8 +29,8 @@ fn parts(row: DistributionRef<'_>, y: f64) -> (f64, f64, f64) {
             let y = row.support.nearest(y);
             let below = samples.values.partition_point(|value| *value < y);
             let equal = samples.values.partition_point(|value| *value <= y) - below;
-            let (count, places) = (samples.values.len(), samples.values.len() as f64 + 1.0);
-            (below as f64 / places, (equal + 1) as f64 / places, (count - below - equal) as f64 / places)
+            let (count, ranks) = (samples.values.len(), samples.values.len() as f64 + 1.0);
+            (below as f64 / ranks, (equal + 1) as f64 / ranks, (count - below - equal) as f64 / ranks)
         }
         DistributionKind::Mixture(_) => {
             let own = row.point_probability(y);
@@ -59,19 +59,20 @@ mod tests {
     #[test]
     fn scores_of_jumps_are_standard_normal() {
         let rows = 4000;
-        let law =
+        let mixtures =
             || Mixtures::new(2, [0.3, 0.7].repeat(rows), [0.0, 2.0].repeat(rows), [0.0, 1.5].repeat(rows)).unwrap();
         let counts = Support { lower: Some(0.0), step: Some(1.0), ..Support::default() };
-        let atoms = Predictions::from(law());
-        let grid = Predictions::from(law()).with_support(counts).unwrap();
-        let samples = Predictions::from(SampleSets::new(20, Predictions::from(law()).sample(20, 5, 0), 0.1).unwrap());
+        let atoms = Predictions::from(mixtures());
+        let grid = Predictions::from(mixtures()).with_support(counts).unwrap();
+        let samples =
+            Predictions::from(SampleSets::new(20, Predictions::from(mixtures()).sample(20, 5, 0), 0.1).unwrap());
         let y = [atoms.sample(1, 1, 0), grid.sample(1, 1, 0), atoms.sample(1, 2, 0)];
         for (predictions, y) in [atoms, grid, samples].iter().zip(y) {
             let mut scores: Vec<f64> =
                 y.iter().enumerate().map(|(row, y)| normal_score(predictions.row(row), *y, 7, row as u64)).collect();
             scores.sort_unstable_by(f64::total_cmp);
-            let share = |at: usize| at as f64 / rows as f64;
-            let distance = scores.iter().enumerate().map(|(at, score)| (normal::cdf(*score) - share(at)).abs());
+            let fraction = |at: usize| at as f64 / rows as f64;
+            let distance = scores.iter().enumerate().map(|(at, score)| (normal::cdf(*score) - fraction(at)).abs());
             assert!(distance.fold(0.0, f64::max) < 1.95 / (rows as f64).sqrt());
         }
     }

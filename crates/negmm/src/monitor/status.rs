@@ -20,7 +20,8 @@ pub struct EmpiricalCoverage {
     /// Nominal coverage.
     pub coverage: f64,
     /// Fraction of targets inside their interval.
-    pub held: f64,
+    #[serde(rename = "held")]
+    pub empirical: f64,
     /// Lower end of a confidence sequence for the coverage probability: valid at all times simultaneously with
     /// probability 1 - alpha, as long as rows are identically distributed.
     pub lower: f64,
@@ -31,7 +32,7 @@ pub struct EmpiricalCoverage {
 /// The status of a monitor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Verdict {
+pub struct MonitorStatus {
     /// Number of rows.
     pub rows: u64,
     /// Probability of a false alarm, at most.
@@ -58,21 +59,21 @@ pub struct Verdict {
 
 impl Monitor {
     /// The current status.
-    pub fn verdict(&self) -> Verdict {
+    pub fn status(&self) -> MonitorStatus {
         let rows = self.rows as f64;
         let mean = |sum: f64| (self.rows > 0).then(|| sum / rows);
-        let alpha = self.watching.alpha;
+        let alpha = self.config.alpha;
         let coverage = self.hits.iter().zip(COVERAGES).map(|(hits, coverage)| {
             let (lower, upper) = hits.bounds(alpha);
-            let held = hits.held as f64 / (hits.rows as f64).max(1.0);
-            EmpiricalCoverage { coverage, held, lower, upper }
+            let empirical = hits.covered as f64 / (hits.rows as f64).max(1.0);
+            EmpiricalCoverage { coverage, empirical, lower, upper }
         });
         let score_mean = mean(self.scores[0]);
         let variance = mean(self.scores[1]).zip(score_mean).map(|(square, mean)| (square - mean * mean).max(0.0));
-        Verdict {
+        MonitorStatus {
             rows: self.rows,
             alpha,
-            tolerance: self.watching.tolerance,
+            tolerance: self.config.tolerance,
             alarm: self.alarm.map(|(row, since)| Alarm { row: row + 1, since: since + 1 }),
             evidence: if self.rows > 0 { self.evidence.log() / std::f64::consts::LN_10 } else { 0.0 },
             highest_evidence: self.highest / std::f64::consts::LN_10,

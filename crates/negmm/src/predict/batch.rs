@@ -25,7 +25,7 @@ impl<'a> Batch<'a> {
         Self { model, predictions, rows, first_row: 0, kept: &[], conformal: None }
     }
 
-    /// The same after so many rows of earlier batches, which random draws go on from.
+    /// The same after `rows` rows of earlier batches, for the random draws.
     #[must_use]
     pub fn after(self, first_row: u64) -> Self {
         Self { first_row, ..self }
@@ -50,7 +50,7 @@ impl<'a> Batch<'a> {
 pub struct BatchColumns<'a> {
     /// The columns.
     pub columns: Columns<'a>,
-    /// The sets of a sequence, where conformal sets were asked for.
+    /// The sets of a sequence, for conformal sets.
     pub adaptive: Option<AdaptiveConformal>,
     /// Rows of groups that the model was not calibrated for.
     pub unseen_groups: usize,

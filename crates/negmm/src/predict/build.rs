@@ -94,7 +94,7 @@ impl Query {
         Self { parts, ..self }
     }
 
-    /// Asks how far rows lie outside the ranges of training.
+    /// Adds the distance of rows from the ranges of the training data.
     #[must_use]
     pub fn novelty(self, novelty: bool) -> Self {
         Self { novelty, ..self }

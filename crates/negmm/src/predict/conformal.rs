@@ -10,14 +10,14 @@ use negmm_data::{Chunk, Schema, Table};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConformalInputs {
-    /// Groups and weights, where the calibration asks for them.
+    /// Groups and weights, where the calibration needs them.
     Labels(Labels),
     /// The targets of a sequence, which its sets adapt to.
     Targets(Vec<f64>),
 }
 
 impl ConformalInputs {
-    /// Those of the rows of a table, where the query asks for conformal sets. `groups` is the group of each row, empty where the table
+    /// The inputs of the rows of a table, for a query of conformal sets. `groups` is the group of each row, empty where the table
     /// came without the column of groups.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Query {
     /// The columns that are read from a file for this query, `keep` first among those that are kept.
     ///
     /// # Errors
-    /// When conformal sets are asked of a model that was not calibrated.
+    /// When the model of a query of conformal sets was not calibrated.
     pub fn schema(&self, model: &Model, keep: Vec<String>) -> Result<Schema> {
         let (encoder, sequence) = (model.encoder(), model.encoder().sequence().is_some());
         let mut schema = if self.conformal && sequence { encoder.schema_with_target() } else { encoder.schema() };

@@ -10,7 +10,7 @@ use negmm_data::infer::datetime::iso;
 /// Paths at most.
 pub const MOST_PATHS: usize = 10_000;
 
-/// What is asked of forecasts beside a [`Query`].
+/// Options of a query of forecasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ForecastOptions {
@@ -35,7 +35,7 @@ impl ForecastOptions {
         Self { aggregate, ..self }
     }
 
-    /// So many joint paths.
+    /// Sets the number of joint sample paths.
     #[must_use]
     pub fn paths(self, paths: usize) -> Self {
         Self { paths, ..self }
@@ -103,7 +103,7 @@ impl<'a> ForecastQuery<'a> {
         Ok(Self { query, forecaster, histories, options, adaptive, rows: 0 })
     }
 
-    /// The adaptive conformal sets so far, where they are asked for.
+    /// The adaptive conformal sets so far, for conformal sets.
     pub fn adaptive(&self) -> Option<&AdaptiveConformal> {
         self.adaptive.as_ref()
     }

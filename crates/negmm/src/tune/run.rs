@@ -80,16 +80,16 @@ pub fn run<'a, T: Sync>(
     let pending: Vec<&Trial<T>> = trials
         .iter()
         .enumerate()
-        .filter(|(place, trial)| options.shard.has(*place) && journal.get(&trial.name).is_none())
+        .filter(|(index, trial)| options.shard.contains(*index) && journal.get(&trial.name).is_none())
         .map(|(_, trial)| trial)
         .collect();
     (options.progress)(0, pending.len());
     let done = AtomicUsize::new(0);
     let failure: Mutex<Option<Error>> = Mutex::new(None);
-    let shared = Mutex::new(&mut *journal);
+    let locked = Mutex::new(&mut *journal);
     let write = |number: usize, result: Result<Value>, seconds: f64| {
         let entry = Entry { trial: pending[number].name.clone(), seconds, result: result? };
-        shared.lock().unwrap_or_else(PoisonError::into_inner).append(entry)
+        locked.lock().unwrap_or_else(PoisonError::into_inner).append(entry)
     };
     let ended = |number: usize, result: Result<Value>, seconds: f64| match write(number, result, seconds) {
         Ok(()) => {

@@ -10,12 +10,12 @@ const LEAST_ROWS: usize = 40;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rung {
     pub(super) configurations: usize,
-    pub(super) share: f64,
+    pub(super) fraction: f64,
 }
 
 /// A single rung: everything on all rows.
 pub(super) fn single(configurations: usize) -> Vec<Rung> {
-    vec![Rung { configurations, share: 1.0 }]
+    vec![Rung { configurations, fraction: 1.0 }]
 }
 
 /// As many rungs as leave at least one configuration for the last and enough rows for the first.
@@ -28,7 +28,7 @@ pub(super) fn halving(configurations: usize, factor: usize, rows: usize) -> Vec<
     let power = |exponent: usize| (0..exponent).map(|_| factor).product::<usize>();
     let rung = |number: usize| Rung {
         configurations: configurations.div_ceil(power(number)),
-        share: 1.0 / power(cuts - number) as f64,
+        fraction: 1.0 / power(cuts - number) as f64,
     };
     (0..=cuts).map(rung).collect()
 }
@@ -41,8 +41,8 @@ mod tests {
     fn each_rung_has_fewer_configurations_and_more_rows() {
         let rungs = halving(27, 3, 10_000);
         assert_eq!(rungs.iter().map(|rung| rung.configurations).collect::<Vec<_>>(), [27, 9, 3, 1]);
-        assert_eq!(rungs.last().unwrap().share, 1.0);
-        assert!((rungs[0].share - 1.0 / 27.0).abs() < 1e-12);
+        assert_eq!(rungs.last().unwrap().fraction, 1.0);
+        assert!((rungs[0].fraction - 1.0 / 27.0).abs() < 1e-12);
         assert_eq!(halving(10, 3, 1000).iter().map(|rung| rung.configurations).collect::<Vec<_>>(), [10, 4, 2]);
     }
 

@@ -89,6 +89,15 @@ impl<'a> Search<'a> {
     }
 }
 
+/// The summary of one metric over the splits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MetricSummary {
+    /// The metric.
+    pub metric: Metric,
+    /// Its mean and spread.
+    pub summary: Summary,
+}
+
 /// A configuration and its scores.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -96,9 +105,9 @@ pub struct Candidate {
     /// The configuration.
     pub configuration: Configuration,
     /// Fraction of the training rows of its last rung: below 1 where successive halving dropped it.
-    pub share: f64,
+    pub fraction: f64,
     /// Mean and standard deviation of each metric over the splits; empty where it failed.
-    pub scores: Vec<(Metric, Summary)>,
+    pub scores: Vec<MetricSummary>,
     /// The error, where it failed.
     pub failed: Option<String>,
 }
@@ -106,7 +115,7 @@ pub struct Candidate {
 impl Candidate {
     /// One of its scores.
     pub fn score(&self, metric: Metric) -> Option<Summary> {
-        self.scores.iter().find(|(other, _)| *other == metric).map(|(_, summary)| *summary)
+        self.scores.iter().find(|score| score.metric == metric).map(|score| score.summary)
     }
 }
 
@@ -114,7 +123,7 @@ impl Candidate {
 struct Fit {
     configuration: usize,
     split: usize,
-    share: f64,
+    fraction: f64,
 }
 
 impl Search<'_> {
@@ -162,7 +171,7 @@ impl Search<'_> {
             .iter()
             .map(|configuration| Candidate {
                 configuration: configuration.clone(),
-                share: 0.0,
+                fraction: 0.0,
                 scores: Vec::new(),
                 failed: None,
             })
@@ -174,7 +183,7 @@ impl Search<'_> {
                 .iter()
                 .flat_map(|at| (0..self.splits.len()).map(move |split| (*at, split)))
                 .map(|(configuration, split)| {
-                    let work = Fit { configuration, split, share: rung.share };
+                    let work = Fit { configuration, split, fraction: rung.fraction };
                     Trial { name: name(&configurations[configuration], &work), work }
                 })
                 .collect();
@@ -186,7 +195,7 @@ impl Search<'_> {
                 let fits = trials.iter().filter(|trial| trial.work.configuration == *at);
                 let results = fits.filter_map(|trial| journal.get(&trial.name)).map(|entry| &entry.result);
                 let candidate = &mut candidates[*at];
-                candidate.share = rung.share;
+                candidate.fraction = rung.fraction;
                 (candidate.scores, candidate.failed) = summarise(self.scores(), self.by, &results.collect::<Vec<_>>());
             }
             let level = |at: usize| candidates[at].score(self.by).map_or(f64::INFINITY, |summary| summary.mean);
@@ -234,15 +243,15 @@ impl Search<'_> {
     /// time.
     fn training_rows(&self, fit: &Fit) -> Vec<usize> {
         let mut rows = self.splits[fit.split].train.clone();
-        let kept = ((rows.len() as f64 * fit.share).ceil() as usize).min(rows.len());
-        if kept == rows.len() {
+        let used = ((rows.len() as f64 * fit.fraction).ceil() as usize).min(rows.len());
+        if used == rows.len() {
             return rows;
         }
         if self.inputs.sequence.is_some() {
-            return rows.split_off(rows.len() - kept);
+            return rows.split_off(rows.len() - used);
         }
         Rng::new(self.seed, streams::RUNGS + fit.split as u64).shuffle(&mut rows);
-        rows.truncate(kept);
+        rows.truncate(used);
         rows.sort_unstable();
         rows
     }
@@ -266,12 +275,12 @@ fn outcome(scores: &'static [Metric], score: Result<Score>) -> Result<Value> {
 }
 
 fn name(configuration: &Configuration, fit: &Fit) -> String {
-    let share = if fit.share < 1.0 { format!(", rows 1/{:.0}", 1.0 / fit.share) } else { String::new() };
-    format!("{configuration}, split {}{share}", fit.split + 1)
+    let rows = if fit.fraction < 1.0 { format!(", rows 1/{:.0}", 1.0 / fit.fraction) } else { String::new() };
+    format!("{configuration}, split {}{rows}", fit.split + 1)
 }
 
 /// Mean and standard deviation of each metric, or the error.
-fn summarise(metrics: &[Metric], by: Metric, results: &[&Value]) -> (Vec<(Metric, Summary)>, Option<String>) {
+fn summarise(metrics: &[Metric], by: Metric, results: &[&Value]) -> (Vec<MetricSummary>, Option<String>) {
     if let Some(message) = results.iter().find_map(|result| result.get("failed")?.as_str()) {
         return (Vec::new(), Some(message.to_string()));
     }
@@ -284,7 +293,7 @@ fn summarise(metrics: &[Metric], by: Metric, results: &[&Value]) -> (Vec<(Metric
             }
             return (Vec::new(), Some(format!("its {} is not a finite number", metric.name())));
         };
-        scores.push((metric, Summary::of(&numbers)));
+        scores.push(MetricSummary { metric, summary: Summary::of(&numbers) });
     }
     (scores, None)
 }

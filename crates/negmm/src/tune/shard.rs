@@ -17,8 +17,8 @@ impl Shard {
     pub const WHOLE: Self = Self { part: 1, of: 1 };
 
     /// Whether the trial at this index belongs to the shard.
-    pub fn has(self, place: usize) -> bool {
-        place % self.of == self.part - 1
+    pub fn contains(self, index: usize) -> bool {
+        index % self.of == self.part - 1
     }
 
     /// The journal file that it writes.
@@ -59,9 +59,9 @@ mod tests {
     #[test]
     fn every_trial_is_in_one_shard() {
         let shards: Vec<Shard> = ["1/3", "2/3", "3/3"].iter().map(|text| text.parse().unwrap()).collect();
-        for place in 0..10 {
-            assert_eq!(shards.iter().filter(|shard| shard.has(place)).count(), 1);
-            assert!(Shard::WHOLE.has(place));
+        for index in 0..10 {
+            assert_eq!(shards.iter().filter(|shard| shard.contains(index)).count(), 1);
+            assert!(Shard::WHOLE.contains(index));
         }
         for text in ["0/3", "4/3", "1", "a/b", "1/0", "-1/2"] {
             assert!(text.parse::<Shard>().is_err(), "{text}");

@@ -138,7 +138,7 @@ fn mixtures(job: &NetworkJob, parameters: &Parameters, isa: Isa) -> Mixtures {
     let members = vec![Member {
         network: job.network.clone(),
         parameters: parameters.clone(),
-        sd_factor: 1.0,
+        sigma_scale: 1.0,
         statistics: Arc::default(),
     }];
     let predictor = Predictor::Networks { members, head: job.objective.head(), pool: Pool::Mixture };

@@ -1,0 +1,288 @@
+//! The settings of `auto`.
+
+use serde::{Deserialize, Serialize};
+
+use super::ensemble::ENSEMBLE_SIZE;
+use super::mixture_network::COMPONENTS;
+use super::ne_gmm::ETA;
+use super::network_settings::{
+    EMBEDDING, HIDDEN, LSTM_HIDDEN, LSTM_LAYERS, NetworkSettings, QUANTILE_TRANSFORM, RESIDUAL,
+};
+use super::sizes::Preset;
+use negmm_nn::options::{OptionSpec, Options, PATIENCE, SIGMA_MIN, automatic, option_list};
+use negmm_nn::train::{BATCH_SIZE, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, STEPS, WEIGHT_DECAY};
+
+/// Maximum numbers of folds and of networks per fold.
+const MOST_FOLDS: usize = 100;
+const MOST_MEMBERS: usize = 100;
+
+/// A pool of neural Gaussian mixtures: the rows are divided into folds, and for each fold `ensemble_size` networks
+/// are trained on the other folds. Each keeps the checkpoint with the best calibrated logarithmic score on its own
+/// fold. The members of the pool are the networks of each number, the targets' own distribution and, with `best`,
+/// boosted trees. Their stacking weights maximise the likelihood of out-of-fold predictions, and the sds of networks
+/// are multiplied by a sigma scale.
+///
+/// | rows | hidden, residual | frequencies | batch | steps | checks | folds |
+/// |---|---|---|---|---|---|---|
+/// | fewer than 5000 | 64, 64, 64, 64 | 0.1 and 0.5 in turn | 64 | 1500 | 30 | 10 |
+/// | 5000 … | 64, 64, 64, 64 | 0.5 and 2 in turn | 64 | 3500 | 20 | 10 |
+/// | 15,000 … | 64, 64, 64, 64 | 2 | 128 | 2500, more from 20,000 rows on | 20 | 5 |
+/// | 30,000 … | 96, 96, 96, 96 | 2 | 128 | 2500, and more | 20 | 5 |
+/// | 15,000 … of 64 numbers or more | 64, 64, 64, 64 | 2 | 256 | 1500, more from 20,000 rows on | 20 | 5 |
+/// | a sequence | none (after the LSTM) | | 64 | 2000 | 40 | 10 |
+///
+/// Beyond 20,000 rows steps grow with the rows, beyond 100,000 with their square root.
+/// Networks are trained by Muon with a learning rate of 0.012 (sequences by Adam with 0.005), with early stopping
+/// after a quarter of all checks without improvement; with few rows there is no early stopping. Preset `fast` has 5
+/// folds and a third of the steps, `best` 10 folds of four networks (two for a sequence), twice the steps, and trees.
+///
+/// With fewer than 10 rows nothing is trained: the prediction is the targets' mean, with an sd that accounts for the
+/// uncertainty of mean and sd. With fewer than 50, folds have at least 3 rows, and sds are wider. Rows of a group
+/// stay in one fold. For a sequence the last third is held out block by block, by networks trained on the rows before
+/// the block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct Auto {
+    /// Training effort.
+    pub preset: Preset,
+    /// Cross-validation folds.
+    #[serde(with = "automatic")]
+    pub folds: Option<usize>,
+    /// Networks per fold; called `members` in files.
+    #[serde(rename = "members", with = "automatic")]
+    pub ensemble_size: Option<usize>,
+    /// Number of mixture components K.
+    pub components: usize,
+    /// Weight of the logarithmic score in the loss.
+    pub eta: f64,
+    /// Smallest sd.
+    pub sigma_min: f64,
+    /// Units of each hidden layer.
+    #[serde(with = "automatic")]
+    pub hidden: Option<Vec<usize>>,
+    /// Whether layers are residual.
+    #[serde(with = "automatic")]
+    pub residual: Option<bool>,
+    /// Periodic embedding: sd of the frequencies at the start.
+    #[serde(with = "automatic")]
+    pub embedding: Option<f64>,
+    /// Whether numeric columns have a second copy, quantile-transformed to a normal distribution; called `normal-scores` in files.
+    #[serde(rename = "normal-scores")]
+    pub quantile_transform: bool,
+    /// Rows per optimiser step; called `batch` in files.
+    #[serde(rename = "batch", with = "automatic")]
+    pub batch_size: Option<usize>,
+    /// The optimiser.
+    #[serde(with = "automatic")]
+    pub optimiser: Option<Optimiser>,
+    /// Peak learning rate.
+    #[serde(with = "automatic")]
+    pub learning_rate: Option<f64>,
+    /// Optimiser steps per network.
+    #[serde(with = "automatic")]
+    pub steps: Option<usize>,
+    /// Early stopping: validation checks without improvement before training stops.
+    #[serde(with = "automatic")]
+    pub patience: Option<usize>,
+    /// Dropout probability of the hidden units.
+    #[serde(with = "automatic")]
+    pub dropout: Option<f64>,
+    /// Decoupled weight decay.
+    #[serde(with = "automatic")]
+    pub weight_decay: Option<f64>,
+    /// Units of each layer of the LSTM.
+    pub lstm_hidden: usize,
+    /// Layers of the LSTM.
+    pub lstm_layers: usize,
+}
+
+impl Default for Auto {
+    fn default() -> Self {
+        let NetworkSettings { lstm_hidden, lstm_layers, .. } = NetworkSettings::default();
+        Self {
+            preset: Preset::Medium,
+            folds: None,
+            ensemble_size: None,
+            components: 8,
+            eta: 0.5,
+            sigma_min: 1e-3,
+            hidden: None,
+            residual: None,
+            embedding: None,
+            quantile_transform: false,
+            batch_size: None,
+            optimiser: None,
+            learning_rate: None,
+            steps: None,
+            patience: None,
+            dropout: None,
+            weight_decay: None,
+            lstm_hidden,
+            lstm_layers,
+        }
+    }
+}
+
+/// Setters.
+impl Auto {
+    /// Sets `preset`.
+    #[must_use]
+    pub fn preset(self, preset: Preset) -> Self {
+        Self { preset, ..self }
+    }
+
+    /// Sets `folds`.
+    #[must_use]
+    pub fn folds(self, folds: impl Into<Option<usize>>) -> Self {
+        Self { folds: folds.into(), ..self }
+    }
+
+    /// Sets `ensemble_size`.
+    #[must_use]
+    pub fn ensemble_size(self, ensemble_size: impl Into<Option<usize>>) -> Self {
+        Self { ensemble_size: ensemble_size.into(), ..self }
+    }
+
+    /// Sets `components`.
+    #[must_use]
+    pub fn components(self, components: usize) -> Self {
+        Self { components, ..self }
+    }
+
+    /// Sets `eta`.
+    #[must_use]
+    pub fn eta(self, eta: f64) -> Self {
+        Self { eta, ..self }
+    }
+
+    /// Sets `sigma_min`.
+    #[must_use]
+    pub fn sigma_min(self, sigma_min: f64) -> Self {
+        Self { sigma_min, ..self }
+    }
+
+    /// Sets `hidden`.
+    #[must_use]
+    pub fn hidden(self, hidden: impl Into<Option<Vec<usize>>>) -> Self {
+        Self { hidden: hidden.into(), ..self }
+    }
+
+    /// Sets `residual`.
+    #[must_use]
+    pub fn residual(self, residual: impl Into<Option<bool>>) -> Self {
+        Self { residual: residual.into(), ..self }
+    }
+
+    /// Sets `embedding`.
+    #[must_use]
+    pub fn embedding(self, embedding: impl Into<Option<f64>>) -> Self {
+        Self { embedding: embedding.into(), ..self }
+    }
+
+    /// Sets `quantile_transform`.
+    #[must_use]
+    pub fn quantile_transform(self, quantile_transform: bool) -> Self {
+        Self { quantile_transform, ..self }
+    }
+
+    /// Sets `batch_size`.
+    #[must_use]
+    pub fn batch_size(self, batch_size: impl Into<Option<usize>>) -> Self {
+        Self { batch_size: batch_size.into(), ..self }
+    }
+
+    /// Sets `optimiser`.
+    #[must_use]
+    pub fn optimiser(self, optimiser: impl Into<Option<Optimiser>>) -> Self {
+        Self { optimiser: optimiser.into(), ..self }
+    }
+
+    /// Sets `learning_rate`.
+    #[must_use]
+    pub fn learning_rate(self, learning_rate: impl Into<Option<f64>>) -> Self {
+        Self { learning_rate: learning_rate.into(), ..self }
+    }
+
+    /// Sets `steps`.
+    #[must_use]
+    pub fn steps(self, steps: impl Into<Option<usize>>) -> Self {
+        Self { steps: steps.into(), ..self }
+    }
+
+    /// Sets `patience`.
+    #[must_use]
+    pub fn patience(self, patience: impl Into<Option<usize>>) -> Self {
+        Self { patience: patience.into(), ..self }
+    }
+
+    /// Sets `dropout`.
+    #[must_use]
+    pub fn dropout(self, dropout: impl Into<Option<f64>>) -> Self {
+        Self { dropout: dropout.into(), ..self }
+    }
+
+    /// Sets `weight_decay`.
+    #[must_use]
+    pub fn weight_decay(self, weight_decay: impl Into<Option<f64>>) -> Self {
+        Self { weight_decay: weight_decay.into(), ..self }
+    }
+
+    /// Sets `lstm_hidden`.
+    #[must_use]
+    pub fn lstm_hidden(self, lstm_hidden: usize) -> Self {
+        Self { lstm_hidden, ..self }
+    }
+
+    /// Sets `lstm_layers`.
+    #[must_use]
+    pub fn lstm_layers(self, lstm_layers: usize) -> Self {
+        Self { lstm_layers, ..self }
+    }
+}
+
+/// The inputs of default settings: the number of rows and whether they are a sequence, or the preset.
+const BY_SIZE: &str = "by size";
+const BY_PRESET: &str = "by preset";
+
+const PRESET: OptionSpec = OptionSpec::choice(
+    "auto",
+    "preset",
+    "training effort: fast (a first look), medium, or best (best quality and slowest)",
+)
+.basic();
+
+const FOLDS: OptionSpec = OptionSpec::new(
+    "auto",
+    "folds",
+    "K",
+    "cross-validation folds; each is held out once by networks trained on the others",
+)
+.within(2.0, MOST_FOLDS as f64);
+
+const NETWORKS_PER_FOLD: OptionSpec =
+    OptionSpec { help: "number of networks per fold", ..ENSEMBLE_SIZE.within(1.0, MOST_MEMBERS as f64) };
+
+impl Options for Auto {
+    option_list! {
+        preset: PRESET,
+        folds: FOLDS.automatic(BY_PRESET),
+        ensemble_size: NETWORKS_PER_FOLD.automatic(BY_PRESET),
+        components: COMPONENTS,
+        eta: ETA,
+        sigma_min: SIGMA_MIN,
+        hidden: HIDDEN.automatic(BY_SIZE),
+        residual: RESIDUAL.automatic(BY_SIZE),
+        embedding: EMBEDDING.automatic(BY_SIZE),
+        quantile_transform: QUANTILE_TRANSFORM,
+        batch_size: BATCH_SIZE.automatic(BY_SIZE),
+        optimiser: OPTIMISER.automatic(BY_SIZE),
+        learning_rate: LEARNING_RATE.automatic(BY_SIZE),
+        steps: STEPS.automatic(BY_SIZE),
+        patience: PATIENCE.automatic(BY_SIZE),
+        dropout: DROPOUT.automatic(BY_SIZE),
+        weight_decay: WEIGHT_DECAY.automatic(BY_SIZE),
+        lstm_hidden: LSTM_HIDDEN,
+        lstm_layers: LSTM_LAYERS,
+    }
+}
