@@ -250,7 +250,7 @@ impl Step {
             objective: Objective::Hybrid { head, eta: 0.5 },
             data: self.data.clone(),
             train: (0..rows as u32).collect(),
-            validation: vec![],
+            validation: [].into(),
             plan: TrainingConfig::default()
                 .epochs(epochs)
                 .batch_size(self.batch)

@@ -165,7 +165,7 @@ mod tests {
             objective: Objective::Hybrid { head, eta: 0.5 },
             data: Arc::new(data),
             train: (0..batch as u32).collect(),
-            validation: Vec::new(),
+            validation: [].into(),
             plan: TrainingConfig::default().batch_size(batch).plan(batch),
             seed: 1,
         };

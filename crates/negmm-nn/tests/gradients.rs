@@ -229,7 +229,7 @@ fn assert_network_gradient(
         objective: Objective::Hybrid { head, eta },
         data: data.clone(),
         train: (0..100).collect(),
-        validation: vec![],
+        validation: [].into(),
         plan: TrainingConfig::default().plan(100),
         seed: 9,
     };
@@ -264,7 +264,7 @@ fn small_job(data: &Arc<Dataset>, objective: Objective) -> NetworkJob {
         objective,
         data: data.clone(),
         train: (0..data.len() as u32).collect(),
-        validation: vec![],
+        validation: [].into(),
         plan: TrainingConfig::default().plan(data.len()),
         seed: 9,
     }
@@ -368,7 +368,7 @@ fn assert_sample_gradient(inputs: usize, hidden: &[usize], samples: usize, weigh
         objective: Objective::SampleEnergy { head, sinkhorn },
         data: data.clone(),
         train: (0..100).collect(),
-        validation: vec![],
+        validation: [].into(),
         plan: TrainingConfig::default().plan(100),
         seed: 9,
     };
@@ -484,7 +484,7 @@ fn gradient_goes_through_the_units_that_dropout_left() {
         objective: Objective::Hybrid { head, eta: 0.5 },
         data: data.clone(),
         train: (0..40).collect(),
-        validation: vec![],
+        validation: [].into(),
         plan: TrainingConfig::default().dropout(0.5).plan(40),
         seed: 2,
     };

@@ -114,7 +114,7 @@ fn job(data: &Arc<Dataset>, stem: Stem, hidden: &[usize], training: TrainingConf
         objective: Objective::Hybrid { head, eta: ETA },
         data: data.clone(),
         train: (0..60).collect(),
-        validation: vec![],
+        validation: [].into(),
         plan: training.plan(60),
         seed: 3,
     }

@@ -20,7 +20,7 @@ pub struct Batches {
 impl Batches {
     /// The batches of a job.
     pub fn new(job: &NetworkJob) -> Self {
-        let order = job.train.clone();
+        let order = job.train.to_vec();
         let (batch, whole) = (job.plan.batch_size, job.plan.whole_batches);
         let counter = Counter::new(job.seed, streams::ORDER);
         Self { given: order.len(), order, counter, passes: 0, batch, whole }

@@ -81,6 +81,7 @@ impl Job {
             return Err(Error::data("this job is of other rows"));
         }
         let data = data.clone();
+        let (train, validation): (Arc<[u32]>, Arc<[u32]>) = (Vec::into(train), Vec::into(validation));
         let job = match work {
             Work::Network { network, objective, plan } => {
                 Self::Network(NetworkJob { network, objective, data, train, validation, plan, seed })

@@ -32,10 +32,10 @@ pub struct NetworkJob {
     pub objective: Objective,
     /// All rows.
     pub data: Arc<Dataset>,
-    /// The training rows.
-    pub train: Vec<u32>,
+    /// The training rows; copies of the job share them.
+    pub train: Arc<[u32]>,
     /// The rows that select the checkpoint; may be empty.
-    pub validation: Vec<u32>,
+    pub validation: Arc<[u32]>,
     /// The training plan.
     pub plan: TrainingPlan,
     /// Random seed: initial parameters, order of rows, dropout.
@@ -49,10 +49,10 @@ pub struct TreesJob {
     pub settings: NgBoost,
     /// All rows.
     pub data: Arc<Dataset>,
-    /// The training rows.
-    pub train: Vec<u32>,
+    /// The training rows; copies of the job share them.
+    pub train: Arc<[u32]>,
     /// The rows that select the number of rounds; may be empty.
-    pub validation: Vec<u32>,
+    pub validation: Arc<[u32]>,
     /// Cross-fitting: the index in the validation rows at which their second half begins; each half is predicted with the number of
     /// rounds that the other half selects. 0: no cross-fitting.
     pub cross_fitting_split: usize,

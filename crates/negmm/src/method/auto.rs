@@ -160,7 +160,7 @@ impl Auto {
                     settings: tree_settings(),
                     data,
                     train,
-                    validation: rows.clone(),
+                    validation: rows[..].into(),
                     cross_fitting_split,
                     seed,
                 });

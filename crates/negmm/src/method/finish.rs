@@ -114,7 +114,7 @@ fn pooled(
 ) -> Result<FitOutput> {
     let job = jobs.first().ok_or_else(unexpected_results)?;
     let predictor = Predictor::Networks { members, head: job.objective.head(), pool };
-    let rows = job.validation.clone();
+    let rows = job.validation.to_vec();
     let predictions = predictor.predict(&job.data.select(&rows), Isa::best())?;
     let baseline = baseline(&job.data, &job.train, rows.len());
     let out_of_fold = OutOfFold { folds: vec![0; rows.len()], rows, predictions, baseline };
@@ -125,7 +125,7 @@ fn pooled(
 fn boosted(method: Method, job: &TreesJob, statistics: Arc<TargetEncoding>, trained: TrainedTrees) -> FitOutput {
     let TrainedTrees { boosted, held_out } = trained;
     let (rows, (means, sds)) = match held_out {
-        Some(predicted) => (job.validation.clone(), predicted),
+        Some(predicted) => (job.validation.to_vec(), predicted),
         None => (Vec::new(), (Vec::new(), Vec::new())),
     };
     let predictions = Mixtures::from_parts_unchecked(1, vec![1.0; means.len()], means, sds).into();

@@ -12,9 +12,9 @@ pub(super) struct FoldData {
     /// All rows. The target encoding of training rows is cross-fitted; that of all others uses all training rows.
     pub(super) data: Arc<Dataset>,
     /// Training rows.
-    pub(super) train: Vec<u32>,
+    pub(super) train: Arc<[u32]>,
     /// Validation rows.
-    pub(super) validation: Vec<u32>,
+    pub(super) validation: Arc<[u32]>,
     /// The target encoding from all training rows, for new rows.
     pub(super) statistics: Arc<TargetEncoding>,
 }
@@ -22,6 +22,7 @@ pub(super) struct FoldData {
 impl FoldData {
     /// From rows without target encoding; `seed` divides the training rows for cross-fitting.
     pub(super) fn new(data: &Arc<Dataset>, (train, validation): (Vec<u32>, Vec<u32>), seed: u64) -> Self {
+        let (train, validation): (Arc<[u32]>, Arc<[u32]>) = (train.into(), validation.into());
         if data.levels().is_empty() {
             return Self { data: data.clone(), train, validation, statistics: Arc::default() };
         }

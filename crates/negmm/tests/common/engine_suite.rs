@@ -128,7 +128,7 @@ fn bits(parameters: &Parameters) -> Vec<u32> {
 /// Training that moves nothing: no weight but a zero is so small that 1e-30 changes it.
 fn initial_parameters(engine: &dyn Engine, of: &NetworkJob) -> Parameters {
     let plan = plain_training(1).learning_rate(1e-30).plan(of.train.len());
-    let moved = train(engine, &NetworkJob { plan, validation: vec![], ..of.clone() }).parameters;
+    let moved = train(engine, &NetworkJob { plan, validation: [].into(), ..of.clone() }).parameters;
     let still: Vec<f32> =
         moved.numbers().iter().map(|number| if number.abs() < 1e-20 { 0.0 } else { *number }).collect();
     Parameters::from_numbers(&still).unwrap()
@@ -229,9 +229,9 @@ pub fn the_seed_decides(engine: &dyn Engine) {
 pub fn a_failing_job_stops_no_other(engine: &dyn Engine) {
     let data = bimodal(50, 3);
     let good = job(&data, 1, plain_training(2));
-    let empty = NetworkJob { train: vec![], ..good.clone() };
+    let empty = NetworkJob { train: [].into(), ..good.clone() };
     let wrong = trained_by(good.clone(), &plain_training(0));
-    let foreign = trained_by(NetworkJob { train: vec![0, 1000], ..good.clone() }, &plain_training(2));
+    let foreign = trained_by(NetworkJob { train: [0, 1000].into(), ..good.clone() }, &plain_training(2));
     let results = train_all(engine, &[empty, good.clone(), wrong, good.clone(), foreign]);
     assert_eq!(results[4].as_ref().unwrap_err().kind(), ErrorKind::Data);
     assert_eq!(results[0].as_ref().unwrap_err().kind(), ErrorKind::Data);
@@ -262,7 +262,7 @@ pub fn patience_stops_and_keeps_the_best_epoch(engine: &dyn Engine) {
         }
         // The same training that ends there.
         let there = training.clone().epochs(history.best_epoch + 1).patience(0);
-        let ended = train(engine, &NetworkJob { validation: vec![], ..trained_by(stopped.clone(), &there) });
+        let ended = train(engine, &NetworkJob { validation: [].into(), ..trained_by(stopped.clone(), &there) });
         assert_eq!(bits(&trained.parameters), bits(&ended.parameters));
         // Without patience it goes on, and may find better.
         let long = train(engine, &trained_by(stopped, &training.patience(0).epochs(100)));
@@ -275,7 +275,7 @@ pub fn without_validation_rows_the_last_epoch_is_kept(engine: &dyn Engine) {
     let data = bimodal(60, 5);
     let with = |epochs: usize, patience: usize| {
         let training = plain_training(epochs).patience(patience);
-        train(engine, &NetworkJob { validation: vec![], ..job(&data, 1, training) })
+        train(engine, &NetworkJob { validation: [].into(), ..job(&data, 1, training) })
     };
     let (short, long, patient) = (with(4, 0), with(5, 0), with(5, 1));
     assert_eq!((long.history.best_epoch, long.history.epochs.len()), (4, 5));
@@ -323,7 +323,7 @@ pub fn snapshots_are_the_weights_of_shorter_trainings(engine: &dyn Engine) {
     assert_eq!(trained.snapshots.len(), 3);
     for (at, snapshot) in trained.snapshots.iter().enumerate() {
         // Without validation rows the last weights are the ones that are kept.
-        let shorter = NetworkJob { validation: Vec::new(), ..job(&data, 3, plain_training(2 * (at + 1))) };
+        let shorter = NetworkJob { validation: [].into(), ..job(&data, 3, plain_training(2 * (at + 1))) };
         assert_eq!(bits(snapshot), bits(&train(engine, &shorter).parameters));
     }
     assert!(train(engine, &job(&data, 3, plain_training(7))).snapshots.is_empty());
@@ -383,7 +383,7 @@ pub fn a_step_that_is_not_finite_is_not_taken(engine: &dyn Engine) {
             let is_wrong = !(wrong == f32::MAX && eta == 0.0);
             let base = NetworkJob {
                 train: (0..65).collect(),
-                validation: vec![],
+                validation: [].into(),
                 objective: Objective::Hybrid { head: head(3), eta },
                 ..job(&data, 1, training.clone())
             };
@@ -397,7 +397,7 @@ pub fn a_step_that_is_not_finite_is_not_taken(engine: &dyn Engine) {
             if is_wrong {
                 assert_eq!(trained.history.skipped(), 5);
                 // A batch of it alone leaves everything as it was.
-                let alone = trained_by(NetworkJob { train: vec![64], ..base.clone() }, &training);
+                let alone = trained_by(NetworkJob { train: [64].into(), ..base.clone() }, &training);
                 let trained = train(engine, &alone);
                 assert_eq!(bits(&trained.parameters), bits(&initial_parameters(engine, &base)), "{wrong} {eta}");
                 assert!(trained.history.epochs.iter().all(|epoch| epoch.skipped == 1 && epoch.loss.is_none()));
@@ -414,7 +414,7 @@ pub fn an_enormous_learning_rate_leaves_finite_weights(engine: &dyn Engine) {
             let mut job = job(&data, 1, training);
             job.network.hidden = hidden;
             job.network.activation = Activation::Relu;
-            for job in [job.clone(), NetworkJob { validation: vec![], ..job }] {
+            for job in [job.clone(), NetworkJob { validation: [].into(), ..job }] {
                 match try_train(engine, &job).map(network) {
                     Ok(trained) => {
                         // Twenty layers of weights that large overflow: then no further step is taken, and it is counted.
@@ -440,7 +440,8 @@ pub fn validation_that_is_not_finite_never_wins(engine: &dyn Engine) {
     let mut data = bimodal_rows(60, 11);
     data.push(&[0.0, 0.0], f32::NAN);
     let data = Arc::new(data);
-    let all_wrong = NetworkJob { train: (0..60).collect(), validation: vec![60], ..job(&data, 1, plain_training(4)) };
+    let all_wrong =
+        NetworkJob { train: (0..60).collect(), validation: [60].into(), ..job(&data, 1, plain_training(4)) };
     let all_wrong = trained_by(all_wrong, &plain_training(4));
     let trained = train(engine, &all_wrong);
     assert!(trained.history.epochs.iter().all(|epoch| epoch.validation.is_none()));
@@ -460,7 +461,7 @@ pub fn weight_decay_shrinks_weights_and_no_bias(engine: &dyn Engine) {
     let data = bimodal(64, 12);
     let with = |weight_decay: f64| {
         let training = plain_training(1).weight_decay(weight_decay).batch_size(1000).learning_rate(0.02);
-        let job = NetworkJob { validation: vec![], ..job(&data, 1, training) };
+        let job = NetworkJob { validation: [].into(), ..job(&data, 1, training) };
         (places(&job.network.layers()), train(engine, &job).parameters)
     };
     let ((places, without), (_, decayed)) = (with(0.0), with(5.0));
@@ -532,8 +533,8 @@ pub fn three_steps_of_adam_by_hand(engine: &dyn Engine) {
         },
         objective: Objective::Hybrid { head: head(1), eta: 1.0 },
         data: data.clone(),
-        train: vec![0],
-        validation: vec![],
+        train: [0].into(),
+        validation: [].into(),
         plan: plain_training(epochs).learning_rate(0.1).plan(1),
         seed: 4,
     };
@@ -566,7 +567,7 @@ pub fn averaging_by_hand(engine: &dyn Engine) {
     let data = bimodal(50, 14);
     let with = |epochs: usize, averaging: f64| {
         let training = plain_training(epochs).batch_size(1000).ema_decay(averaging);
-        train(engine, &NetworkJob { validation: vec![], ..job(&data, 1, training) }).parameters
+        train(engine, &NetworkJob { validation: [].into(), ..job(&data, 1, training) }).parameters
     };
     let mut average: Vec<f64> =
         initial_parameters(engine, &job(&data, 1, plain_training(1))).numbers().iter().map(|w| f64::from(*w)).collect();
