@@ -200,9 +200,11 @@ class Forecaster(BaseEstimator):
         import pandas
 
         with python_errors(df):
-            text = self.model_.rolling(self._table(df), last=test_size, every=stride, threads=threads_of(self.n_jobs))
-        rolling = json.loads(text)
-        return pandas.DataFrame(rolling["scores"] + rolling["steps"])
+            text = self.model_.backtest(
+                self._table(df), test_size=test_size, stride=stride, threads=threads_of(self.n_jobs)
+            )
+        backtest = json.loads(text)
+        return pandas.DataFrame(backtest["scores"] + backtest["steps"])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, which the command line reads too; the write is atomic."""
@@ -252,7 +254,7 @@ class Forecaster(BaseEstimator):
         rows, threads = self._table(df), threads_of(self.n_jobs)
         with python_errors(df):
             predictions, series, times, origins, steps = self.model_.predict(
-                rows, last=test_size, every=stride, threads=threads
+                rows, test_size=test_size, stride=stride, threads=threads
             )
         columns: dict[str, Any] = {}
         if self._roles["series"] is not None:

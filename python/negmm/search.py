@@ -246,7 +246,13 @@ def tune(
         for score, summary in sorted(entry["scores"].items(), key=lambda score: SCORES.index(score[0])):
             scores[score], scores[f"{score}_se"] = summary["mean"], summary["se"]
         rows.append(
-            {"method": entry["method"], **settings, **scores, "row_fraction": entry["row_fraction"], "failed": entry["failed"]}
+            {
+                "method": entry["method"],
+                **settings,
+                **scores,
+                "row_fraction": entry["row_fraction"],
+                "failed": entry["failed"],
+            }
         )
     best = ranking[0]
     params = {parameter_of(option): _read(best["method"], option, text) for option, text in best["settings"]}

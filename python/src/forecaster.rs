@@ -129,19 +129,19 @@ impl Forecaster {
         Ok((slf.getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    /// Forecasts after the end of each series, or, where `last` or `every` are given, of the last steps.
-    #[pyo3(signature = (table, *, last, every, threads))]
+    /// Forecasts after the end of each series, or, where `test_size` or `stride` is given, of the last steps.
+    #[pyo3(signature = (table, *, test_size, stride, threads))]
     fn predict<'py>(
         &self,
         py: Python<'py>,
         table: &Bound<'py, Table>,
-        last: Option<usize>,
-        every: Option<usize>,
+        test_size: Option<usize>,
+        stride: Option<usize>,
         threads: usize,
     ) -> PyResult<ForecastArrays<'py>> {
         let (forecaster, table) = (self.0.clone(), table.get().0.clone());
-        let origins =
-            (last.is_some() || every.is_some()).then_some(BacktestOrigins::default().test_size(last).stride(every));
+        let origins = (test_size.is_some() || stride.is_some())
+            .then_some(BacktestOrigins::default().test_size(test_size).stride(stride));
         let predicted = interruptible(py, threads, move |_| Self::forecasts(&forecaster, &table, origins))?;
         let TableForecasts { forecasts, names, times, origins } = predicted.map_err(exception)?;
         let steps: Vec<i64> = forecasts.points.iter().map(|point| point.ahead as i64).collect();
@@ -168,22 +168,22 @@ impl Forecaster {
     }
 
     /// Scores of the forecasts of the last steps beside those of naive forecasts, as JSON.
-    #[pyo3(signature = (table, *, last, every, threads))]
+    #[pyo3(signature = (table, *, test_size, stride, threads))]
     fn backtest(
         &self,
         py: Python<'_>,
         table: &Bound<'_, Table>,
-        last: Option<usize>,
-        every: Option<usize>,
+        test_size: Option<usize>,
+        stride: Option<usize>,
         threads: usize,
     ) -> PyResult<String> {
         let (forecaster, table) = (self.0.clone(), table.get().0.clone());
-        let rolling = interruptible(py, threads, move |_| {
+        let backtest = interruptible(py, threads, move |_| {
             let table = negmm::Table::clone(&table).infer_types(&Dialect::default())?;
             let histories = forecaster.histories(&table)?;
-            forecaster.backtest(&table, &histories, BacktestOrigins::default().test_size(last).stride(every))
+            forecaster.backtest(&table, &histories, BacktestOrigins::default().test_size(test_size).stride(stride))
         })?;
-        Ok(json!(rolling.map_err(exception)?).to_string())
+        Ok(json!(backtest.map_err(exception)?).to_string())
     }
 
     /// A description of the forecaster, as JSON.
