@@ -235,8 +235,8 @@ impl<D: Device> Queue for CpuQueue<'_, '_, D> {
         self.shared.queue.done(number, trained);
     }
 
-    fn most(&self) -> usize {
-        self.shared.queue.most()
+    fn max_jobs(&self) -> usize {
+        self.shared.queue.max_jobs()
     }
 }
 

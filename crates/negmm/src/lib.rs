@@ -124,9 +124,9 @@ pub mod score {
 pub mod net {
     #[doc(inline)]
     pub use negmm_nn::net::{
-        Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, Head, LEAST_SAMPLES, Layer, Lstm, LstmLayer,
-        MOST_ATOMS, MOST_COMPONENTS, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, MOST_SAMPLES, MixtureHead, Network,
-        ParameterView, Parameters, Periodic, SampleHead, Stem,
+        Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, Head, Layer, Lstm, LstmLayer, MAX_ATOMS,
+        MAX_COMPONENTS, MAX_LSTM_LAYERS, MAX_LSTM_UNITS, MAX_SAMPLES, MIN_SAMPLES, MixtureHead, Network, ParameterView,
+        Parameters, Periodic, SampleHead, Stem,
     };
 }
 

@@ -1,7 +1,7 @@
 //! The beta distribution: distribution function and quantile.
 
 /// Largest number of terms of the continued fraction: it needs about the root of the larger parameter.
-const MOST_TERMS: usize = 20_000;
+const MAX_TERMS: usize = 20_000;
 
 /// Replaces a divisor of 0.
 const TINY: f64 = 1e-300;
@@ -32,7 +32,7 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     let mut c = 1.0;
     let mut d = 1.0 / not_zero(1.0 - (a + b) * x / (a + 1.0));
     let mut value = d;
-    for m in 1..MOST_TERMS {
+    for m in 1..MAX_TERMS {
         let m = m as f64;
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));

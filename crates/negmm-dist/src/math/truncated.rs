@@ -89,8 +89,8 @@ const FRAC_1_SQRT_2PI: f32 = 0.398_942_3;
 /// Ends are clamped to this: their squares are finite, and the probability beyond is 0.
 const LIMIT: f32 = 1e9;
 /// Smallest widths, for the logarithm and for the series.
-const LEAST_WIDTH: f32 = 1e-30;
-const LEAST_IN_SERIES: f32 = 1e-6;
+const MIN_WIDTH: f32 = 1e-30;
+const MIN_IN_SERIES: f32 = 1e-6;
 /// An interval is narrow if h is below the first and h z below the second: the terms after the series are below 1e-7, and otherwise the
 /// differences of the other formulas lose at most two bits.
 const NARROW: f32 = 0.25;
@@ -102,7 +102,7 @@ impl<L: Lanes> TruncatedNormal<L> {
     pub fn lanes(a: L, b: L, w: L) -> Self {
         let (zero, one, half, limit) = (L::splat(0.0), L::splat(1.0), L::splat(0.5), L::splat(LIMIT));
         let (a, b) = ((zero - limit).max(limit.min(a)), (zero - limit).max(limit.min(b)));
-        let w = w.max(L::splat(LEAST_WIDTH)).min(limit + limit);
+        let w = w.max(L::splat(MIN_WIDTH)).min(limit + limit);
         let mirrored = zero.gt(a + b);
         let (a, b) = ((zero - b).select(mirrored, a), (zero - a).select(mirrored, b));
         let z = half * (a + b);
@@ -125,7 +125,7 @@ impl<L: Lanes> TruncatedNormal<L> {
             divisor: difference,
         };
         let h = half * w;
-        let least = L::splat(LEAST_IN_SERIES).max(h);
+        let least = L::splat(MIN_IN_SERIES).max(h);
         let [s0, s1, s2] = series(z, least * least);
         let narrow = FormulaTerms {
             exponent: (z * z).mul_add(zero - half, zero - L::splat(HALF_LN_2_PI)),

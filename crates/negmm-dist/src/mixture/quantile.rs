@@ -69,7 +69,7 @@ const PROBABILITY_TOLERANCE: f64 = 64.0 * f64::EPSILON;
 const DISTANCE_TOLERANCE: f64 = 1e-12;
 
 /// More steps than any search needs: each halves the bracket or the step before, and a double has 2^11 powers of two.
-const MOST_STEPS: usize = 2200;
+const MAX_STEPS: usize = 2200;
 
 /// Beyond this many sds the probability and the density of a normal tail are 0 in f64.
 const UNDERFLOW: f64 = 39.0;
@@ -135,7 +135,7 @@ pub(super) trait InvertibleCdf {
         }
         let mut x = start.clamp(low, high);
         let mut last_step = f64::INFINITY;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             if low >= high {
                 break;
             }

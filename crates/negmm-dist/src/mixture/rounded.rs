@@ -16,7 +16,7 @@ use crate::math::rng::Rng;
 
 /// More cells than this are integrated instead of summed, as if there were no grid, if no correction formula applies: the relative
 /// error of a score or a tail mean is below (step / sd)² / 24.
-const MOST_CELLS: f64 = 20_000.0;
+const MAX_CELLS: f64 = 20_000.0;
 
 /// Probabilities whose squares are negligible in a sum.
 const NEGLIGIBLE: f64 = 1e-9;
@@ -158,7 +158,7 @@ impl RoundedMixture<'_> {
         if cells <= 0.0 {
             return 0.0;
         }
-        if cells <= if smooth { FEW_CELLS } else { MOST_CELLS } {
+        if cells <= if smooth { FEW_CELLS } else { MAX_CELLS } {
             return step * (0..cells as usize).map(|cell| of_end(self.grid.edge(from + cell as f64))).sum::<f64>();
         }
         let ends = [self.grid.value(from), self.grid.value(to)];

@@ -3,7 +3,7 @@
 use crate::accelerator::Accelerated;
 use rayon::prelude::*;
 
-use super::{LEAST_ROWS, Predictions, PredictionsKind};
+use super::{MIN_ROWS, Predictions, PredictionsKind};
 use crate::distribution::Distribution;
 use crate::distribution_ref::{DistributionKind, DistributionRef};
 use crate::mixture::{Mixture, Mixtures};
@@ -141,6 +141,6 @@ impl Predictions {
             }
             (aleatoric, epistemic)
         };
-        (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(split).unzip()
+        (0..self.len()).into_par_iter().with_min_len(MIN_ROWS).map(split).unzip()
     }
 }

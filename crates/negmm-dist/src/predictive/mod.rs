@@ -242,7 +242,7 @@ impl Predictions {
 
     /// One result for each row, in order, computed on all cores.
     pub fn each<T: Send>(&self, answer: impl Fn(DistributionRef<'_>) -> T + Sync) -> Vec<T> {
-        (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS).map(|row| answer(self.row(row))).collect()
+        (0..self.len()).into_par_iter().with_min_len(MIN_ROWS).map(|row| answer(self.row(row))).collect()
     }
 
     /// One result for each row and its value `y`.
@@ -264,10 +264,10 @@ impl Predictions {
         if let Some(row) = y.iter().position(|y| y.is_nan()) {
             return Err(Error::data("expected a number as y, found NaN").at_row(row as u64));
         }
-        let rows = y.par_iter().with_min_len(LEAST_ROWS).enumerate();
+        let rows = y.par_iter().with_min_len(MIN_ROWS).enumerate();
         Ok(rows.map(|(row, &y)| answer(self.row(row), y)).collect())
     }
 }
 
 /// The smallest number of rows per thread.
-const LEAST_ROWS: usize = 256;
+const MIN_ROWS: usize = 256;

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{LEAST_ROWS, Predictions};
+use super::{MIN_ROWS, Predictions};
 use crate::distribution::Distribution;
 use crate::{CensoredTargets, Error, Result};
 
@@ -32,7 +32,7 @@ impl Predictions {
     /// When there is not one valid interval for each row.
     pub fn censored_nll(&self, known: &CensoredTargets) -> Result<Vec<f64>> {
         known.check(self.len(), None)?;
-        let rows = (0..self.len()).into_par_iter().with_min_len(LEAST_ROWS);
+        let rows = (0..self.len()).into_par_iter().with_min_len(MIN_ROWS);
         Ok(rows.map(|row| self.row(row).censored_nll(known.lower[row], known.upper[row])).collect())
     }
 

@@ -12,7 +12,7 @@ use negmm_dist::{Error, Result};
 const KEY: &str = "negmm-data";
 
 /// Largest number of features: more would allocate memory before the bytes are found to be too few.
-const MOST_FEATURES: usize = 1 << 24;
+const MAX_FEATURES: usize = 1 << 24;
 
 /// Everything except the tensors.
 #[derive(Serialize, Deserialize)]
@@ -73,7 +73,7 @@ impl Dataset {
             let text = text_of(bytes, KEY).ok_or("they have no description")?;
             let Description { features, window, numbers, levels, intervals, atoms } =
                 serde_json::from_str(&text).map_err(|error| error.to_string())?;
-            if features > MOST_FEATURES {
+            if features > MAX_FEATURES {
                 return Err("they have too many features".into());
             }
             let y: Vec<f32> = numbers_of(&tensors, "y", None)?;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Largest number of atoms of a head.
-pub const MOST_ATOMS: usize = 4;
+pub const MAX_ATOMS: usize = 4;
 
 /// The sd of an atom in a panel, in units of the standardised target. There an atom is a very narrow component: its energy score is
 /// that of a single value, with errors of E|X - y| and E|X - X'| below twice this sd.
@@ -24,15 +24,15 @@ pub struct Atom {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Atom>", into = "Vec<Atom>")]
 pub struct Atoms {
-    list: [Atom; MOST_ATOMS],
+    list: [Atom; MAX_ATOMS],
     count: usize,
 }
 
 impl Atoms {
     /// No atom.
-    pub const NONE: Self = Self { list: [Atom { value: 0.0, probability: 0.0 }; MOST_ATOMS], count: 0 };
+    pub const NONE: Self = Self { list: [Atom { value: 0.0, probability: 0.0 }; MAX_ATOMS], count: 0 };
 
-    /// The first [`MOST_ATOMS`] of `atoms`.
+    /// The first [`MAX_ATOMS`] of `atoms`.
     pub fn new(atoms: impl IntoIterator<Item = Atom>) -> Self {
         let mut kept = Self::NONE;
         for (slot, atom) in kept.list.iter_mut().zip(atoms) {
@@ -76,8 +76,8 @@ impl TryFrom<Vec<Atom>> for Atoms {
     type Error = String;
 
     fn try_from(atoms: Vec<Atom>) -> Result<Self, String> {
-        if atoms.len() > MOST_ATOMS {
-            return Err(format!("a head has {MOST_ATOMS} atoms at most, found {}", atoms.len()));
+        if atoms.len() > MAX_ATOMS {
+            return Err(format!("a head has {MAX_ATOMS} atoms at most, found {}", atoms.len()));
         }
         Ok(Self::new(atoms))
     }

@@ -24,11 +24,11 @@ pub(super) const GATES: usize = 4;
 const FORGET: usize = 1;
 
 /// Largest number of units of a layer.
-pub const MOST_LSTM_UNITS: usize = 16_384;
+pub const MAX_LSTM_UNITS: usize = 16_384;
 /// Largest number of layers.
-pub const MOST_LSTM_LAYERS: usize = 64;
+pub const MAX_LSTM_LAYERS: usize = 64;
 /// Largest number of activations of a row over all steps: for a panel of 32 rows these are 4 GiB.
-const MOST_TRACED: usize = 1 << 25;
+const MAX_TRACED: usize = 1 << 25;
 
 /// The architecture of an LSTM, to be checked once with [`Lstm::check`]: `layers` layers of `hidden` units read a row of
 /// `window · channels` numbers (all channels of the oldest step first). The output is the hidden state of the last layer after the last
@@ -109,8 +109,8 @@ impl Lstm {
         let fields = [
             ("channels", self.channels, usize::MAX),
             ("window", self.window, usize::MAX),
-            ("lstm-hidden", self.hidden, MOST_LSTM_UNITS),
-            ("lstm-layers", self.layers, MOST_LSTM_LAYERS),
+            ("lstm-hidden", self.hidden, MAX_LSTM_UNITS),
+            ("lstm-layers", self.layers, MAX_LSTM_LAYERS),
         ];
         for (name, value, most) in fields {
             if value == 0 {
@@ -120,7 +120,7 @@ impl Lstm {
                 return Err(Error::option(name, format!("must be at most {most}, found {value}")));
             }
         }
-        if self.traced().is_none_or(|numbers| numbers > MOST_TRACED) {
+        if self.traced().is_none_or(|numbers| numbers > MAX_TRACED) {
             return Err(Error::options(format!(
                 "an LSTM of {} layers of {} units over {} steps of {} numbers is too large: use a shorter window or fewer units",
                 self.layers, self.hidden, self.window, self.channels

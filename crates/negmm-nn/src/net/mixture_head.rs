@@ -10,7 +10,7 @@ use negmm_dist::math::functions::{decay, ln, softplus, tanh};
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
 
 /// Largest number of components: the energy score visits every pair.
-pub const MOST_COMPONENTS: usize = 1000;
+pub const MAX_COMPONENTS: usize = 1000;
 
 /// Maps 3 K + A raw numbers (K + A logits, K means, K raw sds) to a mixture of K Gaussians and A atoms:
 ///
@@ -99,7 +99,7 @@ impl MixtureHead {
 
     pub(super) fn is_sound(&self) -> bool {
         let positive = |x: f32| x > 0.0 && x.is_finite();
-        (1..=MOST_COMPONENTS).contains(&self.components)
+        (1..=MAX_COMPONENTS).contains(&self.components)
             && positive(self.sd_floor)
             && self.sd_ceiling.is_none_or(|ceiling| positive(ceiling) && ceiling > self.sd_floor)
             && self.mean_bound.is_none_or(positive)

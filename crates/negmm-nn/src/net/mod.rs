@@ -19,16 +19,16 @@ mod stem;
 mod stem_workspace;
 
 pub use activation::Activation;
-pub use atoms::{Atom, Atoms, MOST_ATOMS};
+pub use atoms::{Atom, Atoms, MAX_ATOMS};
 pub use bounds::Bounds;
 pub use gaussian_head::GaussianHead;
 pub use head::Head;
-pub use lstm::{Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS};
-pub use mixture_head::{MOST_COMPONENTS, MixtureHead};
+pub use lstm::{Lstm, MAX_LSTM_LAYERS, MAX_LSTM_UNITS};
+pub use mixture_head::{MAX_COMPONENTS, MixtureHead};
 pub use network::Network;
 pub use parameters::Parameters;
 pub use periodic::{EmbeddedInput, Periodic};
-pub use sample_head::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
+pub use sample_head::{MAX_SAMPLES, MIN_SAMPLES, SampleHead};
 pub use small_batch::{FEW_ROWS, SmallBatch};
 pub use stem::Stem;
 

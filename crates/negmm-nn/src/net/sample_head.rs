@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// Smallest number of samples of a row: one has no spread.
-pub const LEAST_SAMPLES: usize = 2;
+pub const MIN_SAMPLES: usize = 2;
 /// Largest number of samples of a row.
-pub const MOST_SAMPLES: usize = 1000;
+pub const MAX_SAMPLES: usize = 1000;
 
 /// M raw numbers are M equally likely samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,6 @@ pub struct SampleHead {
 
 impl SampleHead {
     pub(super) fn is_sound(&self) -> bool {
-        (LEAST_SAMPLES..=MOST_SAMPLES).contains(&self.samples) && self.sd_floor > 0.0 && self.sd_floor.is_finite()
+        (MIN_SAMPLES..=MAX_SAMPLES).contains(&self.samples) && self.sd_floor > 0.0 && self.sd_floor.is_finite()
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn boost(
     validation: Option<&Sample<'_>>,
     mut cross_fitting: Option<&mut CrossFitting>,
     seed: u64,
-    (job, watch): (usize, &Callbacks<'_>),
+    (job, callbacks): (usize, &Callbacks<'_>),
 ) -> Result<Boosted> {
     let (rows, score) = (train.y.len(), settings.score);
     let start = start(train, settings.sigma_min);
@@ -65,7 +65,7 @@ pub(super) fn boost(
     let mut train_score = parameters.mean_score(score, train.weight);
     let rate = settings.learning_rate;
     for number in 1..=settings.n_estimators {
-        watch.check_cancelled()?;
+        callbacks.check_cancelled()?;
         let batch = draws.next(train);
         for (row, gradient) in gradient.iter_mut().enumerate() {
             let weight = batch.weight.map_or(1.0, |weight| weight[row]);
@@ -102,7 +102,7 @@ pub(super) fn boost(
             validation_score.is_some() && settings.patience > 0 && number - best.round >= settings.patience;
         let done = norm < TOLERANCE || norm.is_nan();
         let last = number == settings.n_estimators || patience_over || done;
-        (watch.progress)(&Progress {
+        (callbacks.progress)(&Progress {
             job,
             epoch: number,
             epochs: settings.n_estimators,

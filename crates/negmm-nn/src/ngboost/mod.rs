@@ -40,9 +40,9 @@ use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
 
 /// Rows up to which `splits = auto` is exact.
-const MOST_EXACT_ROWS: usize = 1000;
+const MAX_EXACT_ROWS: usize = 1000;
 /// Largest depth of trees, so that node numbers fit into 16 bits.
-const MOST_DEPTH: usize = 12;
+const DEPTH_LIMIT: usize = 12;
 /// Bound of targets and weights, so that sums of their squares are finite.
 const LARGEST: f64 = 1e100;
 
@@ -197,7 +197,7 @@ const N_ESTIMATORS: OptionSpec =
     OptionSpec::new("ngboost", "n-estimators", "N", "maximum number of boosting rounds").at_least(1.0).basic();
 
 const MAX_DEPTH: OptionSpec =
-    OptionSpec::new("ngboost", "max-depth", "N", "maximum depth of a tree").within(1.0, MOST_DEPTH as f64);
+    OptionSpec::new("ngboost", "max-depth", "N", "maximum depth of a tree").within(1.0, DEPTH_LIMIT as f64);
 
 const LEARNING_RATE: OptionSpec =
     OptionSpec::new("Training", "learning-rate", "RATE", "shrinkage of each boosting step")
@@ -268,12 +268,12 @@ impl NgBoost {
         y: &[f64],
         weights: Option<&[f64]>,
         seed: u64,
-        watch: &Callbacks<'_>,
+        callbacks: &Callbacks<'_>,
     ) -> Result<Boosted> {
         let (train, validation) = holdout(y.len(), self.validation_fraction, &mut Rng::new(seed, streams::VALIDATION));
         let split = TrainValidation { train: &train, validation: &validation, cross_fitting_split: 0 };
         let targets = Targets { y, intervals: None };
-        self.fit_split(columns, targets, weights, split, seed, (0, watch)).map(|trained| trained.boosted)
+        self.fit_split(columns, targets, weights, split, seed, (0, callbacks)).map(|trained| trained.boosted)
     }
 
     /// As [`NgBoost::fit`], with given validation rows; also returns their predictions by the model that selected the rounds.
@@ -320,7 +320,7 @@ impl NgBoost {
     /// Whether splits of this many rows are found by histograms.
     fn bins(&self, rows: usize) -> bool {
         match self.splits {
-            Splits::Auto => rows > MOST_EXACT_ROWS,
+            Splits::Auto => rows > MAX_EXACT_ROWS,
             Splits::Exact => false,
             Splits::Histogram => true,
         }

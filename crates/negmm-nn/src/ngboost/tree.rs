@@ -45,7 +45,7 @@ pub struct Tree {
 pub(super) const BLOCK: usize = 512;
 /// With more splits each row walks from the root to its leaf; with fewer all rows of a block visit every split, which needs no
 /// branches and is vectorised.
-const MOST_VISITED_SPLITS: usize = 31;
+const MAX_VISITED_SPLITS: usize = 31;
 
 impl Tree {
     /// The nodes, root first.
@@ -57,7 +57,7 @@ impl Tree {
     #[inline(always)]
     pub fn leaves(&self, columns: &Columns<'_>, first: usize, leaves: &mut [u32]) {
         leaves.fill(0);
-        if self.nodes.len() / 2 > MOST_VISITED_SPLITS {
+        if self.nodes.len() / 2 > MAX_VISITED_SPLITS {
             return self.walk(columns, first, leaves);
         }
         for (number, node) in self.nodes.iter().enumerate().filter(|(_, node)| !node.is_leaf()) {

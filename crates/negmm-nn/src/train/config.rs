@@ -164,7 +164,7 @@ impl TrainingConfig {
 }
 
 /// The most steps, and steps between validation checks.
-const MOST_STEPS: f64 = 1e9;
+const MAX_STEPS: f64 = 1e9;
 
 const EPOCHS: OptionSpec =
     OptionSpec::new("Training", "epochs", "N", "maximum number of passes over the training rows")
@@ -174,11 +174,11 @@ const EPOCHS: OptionSpec =
 /// The option `steps`.
 pub const STEPS: OptionSpec =
     OptionSpec::new("Training", "steps", "N", "number of optimiser steps per network, instead of epochs")
-        .within(1.0, MOST_STEPS);
+        .within(1.0, MAX_STEPS);
 
 const CHECK_EVERY: OptionSpec =
     OptionSpec::new("Training", "check-every", "N", "optimiser steps between validation checks; none: once per epoch")
-        .within(1.0, MOST_STEPS);
+        .within(1.0, MAX_STEPS);
 
 /// The option `batch-size`.
 pub const BATCH_SIZE: OptionSpec =

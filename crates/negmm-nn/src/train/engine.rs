@@ -11,7 +11,7 @@ use negmm_dist::Result;
 pub trait Engine: Sync {
     /// Trains the jobs of `queue` until there are no more, as many at once as suits the engine, and returns each result to the queue as
     /// soon as it is there. A job that fails does not stop the others.
-    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>);
+    fn run(&self, queue: &dyn Queue, callbacks: &Callbacks<'_>);
 }
 
 /// The result of a job.
@@ -38,6 +38,6 @@ pub struct TrainedNetwork {
 
 /// Trains a list of jobs and returns their results in the same order. A job that fails [`Job::check`](super::Job::check) is not given
 /// to the engine.
-pub fn train(engine: &dyn Engine, jobs: &[super::Job], watch: &Callbacks<'_>) -> Vec<Result<Trained>> {
-    super::queue::JobList::new(jobs).run(engine, watch)
+pub fn train(engine: &dyn Engine, jobs: &[super::Job], callbacks: &Callbacks<'_>) -> Vec<Result<Trained>> {
+    super::queue::JobList::new(jobs).run(engine, callbacks)
 }

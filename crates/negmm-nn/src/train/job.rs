@@ -12,7 +12,7 @@ use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
 
 /// Largest number of parameters of a network: more are taken for a typing error.
-const MOST_PARAMETERS: usize = 100_000_000;
+const MAX_PARAMETERS: usize = 100_000_000;
 
 /// A training job. It is fully specified: the result depends on it alone.
 #[derive(Clone, Debug)]
@@ -139,9 +139,9 @@ impl NetworkJob {
         let Self { network, objective, data, plan, .. } = self;
         network.stem.as_ref().map_or(Ok(()), Stem::check)?;
         let parameters = network.parameters();
-        if parameters > MOST_PARAMETERS {
+        if parameters > MAX_PARAMETERS {
             return Err(Error::options(format!(
-                "a network may have {MOST_PARAMETERS} parameters at most, and this one would have {parameters}: use fewer hidden units"
+                "a network may have {MAX_PARAMETERS} parameters at most, and this one would have {parameters}: use fewer hidden units"
             )));
         }
         objective.head().check().map_err(Error::options)?;
@@ -162,7 +162,7 @@ impl NetworkJob {
 
 impl TreesJob {
     /// Trains the model on this thread.
-    pub(crate) fn train(&self, number: usize, watch: &Callbacks<'_>) -> Result<TrainedTrees> {
+    pub(crate) fn train(&self, number: usize, callbacks: &Callbacks<'_>) -> Result<TrainedTrees> {
         let data = &self.data;
         let columns = data.columns();
         let columns = Columns::new(&columns, data.len())?;
@@ -175,6 +175,6 @@ impl TreesJob {
             validation: &self.validation,
             cross_fitting_split: self.cross_fitting_split,
         };
-        self.settings.fit_split(&columns, targets, Some(&weights), split, self.seed, (number, watch))
+        self.settings.fit_split(&columns, targets, Some(&weights), split, self.seed, (number, callbacks))
     }
 }

@@ -101,7 +101,7 @@ pub struct TrainingLoop<'a> {
     /// Its number in the queue.
     pub number: usize,
     /// Progress and cancellation.
-    pub watch: &'a Callbacks<'a>,
+    pub callbacks: &'a Callbacks<'a>,
 }
 
 impl TrainingLoop<'_> {
@@ -111,7 +111,7 @@ impl TrainingLoop<'_> {
     /// When the caller cancels it.
     #[inline(always)]
     pub fn run(self, trainer: &mut impl Trainer) -> Result<TrainedNetwork> {
-        let Self { job, number: job_number, watch } = self;
+        let Self { job, number: job_number, callbacks } = self;
         let plan = &job.plan;
         let mut batches = Batches::new(job);
         let mut stopping = EarlyStopping::new(plan.patience);
@@ -123,7 +123,7 @@ impl TrainingLoop<'_> {
         for number in 0..epochs {
             let (mut losses, mut taken, mut skipped, mut rate) = (0.0, 0, 0, 0.0);
             for step in number * plan.epoch..plan.steps.min((number + 1) * plan.epoch) {
-                watch.check_cancelled()?;
+                callbacks.check_cancelled()?;
                 rate = plan.learning_rate * plan.schedule.factor(step, plan.steps);
                 match trainer.step(batches.next_batch(), rate) {
                     Some(loss) => {
@@ -157,7 +157,7 @@ impl TrainingLoop<'_> {
             }
             let last = number + 1 == epochs || stopping.exhausted(number);
             let best = history.epochs[stopping.best_epoch()].validation.map(|scores| plan.select.score(&scores));
-            (watch.progress)(&Progress { job: job_number, epoch: number + 1, epochs, best, last });
+            (callbacks.progress)(&Progress { job: job_number, epoch: number + 1, epochs, best, last });
             if last {
                 break;
             }

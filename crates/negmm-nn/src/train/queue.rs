@@ -18,7 +18,7 @@ pub trait Queue: Sync {
     fn done(&self, number: usize, trained: Result<Trained>);
 
     /// An upper bound of the number of jobs.
-    fn most(&self) -> usize;
+    fn max_jobs(&self) -> usize;
 }
 
 /// A list of jobs, all known from the start.
@@ -34,19 +34,19 @@ impl<'a> JobList<'a> {
         Self { jobs, next: AtomicUsize::new(0), results: jobs.iter().map(refused).collect() }
     }
 
-    pub(super) fn run(self, engine: &dyn Engine, watch: &Callbacks<'_>) -> Vec<Result<Trained>> {
-        engine.run(&self, watch);
+    pub(super) fn run(self, engine: &dyn Engine, callbacks: &Callbacks<'_>) -> Vec<Result<Trained>> {
+        engine.run(&self, callbacks);
         let result = |kept: Mutex<Option<Result<Trained>>>| {
             let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
-            kept.unwrap_or_else(|| Err(unreturned(watch)))
+            kept.unwrap_or_else(|| Err(unreturned(callbacks)))
         };
         self.results.into_iter().map(result).collect()
     }
 }
 
 /// Why a job has no result.
-fn unreturned(watch: &Callbacks<'_>) -> Error {
-    watch.check_cancelled().err().unwrap_or_else(|| Error::options("the engine has not trained this job"))
+fn unreturned(callbacks: &Callbacks<'_>) -> Error {
+    callbacks.check_cancelled().err().unwrap_or_else(|| Error::options("the engine has not trained this job"))
 }
 
 impl Queue for JobList<'_> {
@@ -64,7 +64,7 @@ impl Queue for JobList<'_> {
         *locked(&self.results[number]) = Some(trained);
     }
 
-    fn most(&self) -> usize {
+    fn max_jobs(&self) -> usize {
         self.jobs.len()
     }
 }
@@ -94,9 +94,9 @@ impl<'a, R: 'a> JobGroup<'a, R> {
     ///
     /// # Errors
     /// When `finish` fails, in general because a job did.
-    pub fn run(self, engine: &dyn Engine, watch: &Callbacks<'_>) -> Result<R> {
+    pub fn run(self, engine: &dyn Engine, callbacks: &Callbacks<'_>) -> Result<R> {
         let start = Instant::now();
-        let trained = train(engine, &self.jobs, watch);
+        let trained = train(engine, &self.jobs, callbacks);
         (self.finish)(trained, start.elapsed().as_secs_f64())
     }
 
@@ -122,16 +122,16 @@ pub struct JobGroups<'a, R> {
 
 impl<'a, R> JobGroups<'a, R> {
     /// Trains all groups. Each is finished on the thread that returned its last job.
-    pub fn run(&self, engine: &dyn Engine, watch: &Callbacks<'_>) {
+    pub fn run(&self, engine: &dyn Engine, callbacks: &Callbacks<'_>) {
         let state: Mutex<QueueState<'a, R>> = Mutex::default();
-        engine.run(&GroupQueue { groups: self, watch, state, planned: Condvar::new() }, watch);
+        engine.run(&GroupQueue { groups: self, callbacks, state, planned: Condvar::new() }, callbacks);
     }
 }
 
 /// The queue of the jobs of several groups.
 struct GroupQueue<'s, 'a, R> {
     groups: &'s JobGroups<'a, R>,
-    watch: &'s Callbacks<'s>,
+    callbacks: &'s Callbacks<'s>,
     state: Mutex<QueueState<'a, R>>,
     /// Notified when a group has been planned.
     planned: Condvar,
@@ -227,7 +227,7 @@ impl<R> Queue for GroupQueue<'_, '_, R> {
     fn next(&self) -> Option<(usize, Job)> {
         let mut state = locked(&self.state);
         loop {
-            if state.stopped || self.watch.check_cancelled().is_err() {
+            if state.stopped || self.callbacks.check_cancelled().is_err() {
                 return None;
             }
             if let Some((number, job)) = state.ready.pop_front() {
@@ -268,7 +268,7 @@ impl<R> Queue for GroupQueue<'_, '_, R> {
         self.finish(group, finish, results.into_iter().flatten().collect(), seconds);
     }
 
-    fn most(&self) -> usize {
+    fn max_jobs(&self) -> usize {
         // The number of jobs is known only when all groups are planned.
         if self.groups.count == 0 { 0 } else { usize::MAX }
     }

@@ -6,7 +6,7 @@ use super::NetworkSettings;
 use super::fold_data::FoldData;
 use negmm_dist::{Hint, Result};
 use negmm_nn::dataset::Dataset;
-use negmm_nn::net::{Atom, Atoms, Bounds, MOST_COMPONENTS, MixtureHead};
+use negmm_nn::net::{Atom, Atoms, Bounds, MAX_COMPONENTS, MixtureHead};
 use negmm_nn::options::{OptionSpec, Options, option_list, out_of_range};
 use negmm_nn::train::{NetworkJob, Objective};
 
@@ -64,7 +64,7 @@ impl MixtureNetwork {
 }
 
 pub(super) const COMPONENTS: OptionSpec = OptionSpec::new("Mixture", "components", "K", "number of mixture components")
-    .within(1.0, MOST_COMPONENTS as f64)
+    .within(1.0, MAX_COMPONENTS as f64)
     .basic();
 
 const SIGMA_MAX: OptionSpec = OptionSpec::new(

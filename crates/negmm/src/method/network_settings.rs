@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::fold_data::FoldData;
 use negmm_dist::Result;
 use negmm_nn::dataset::Dataset;
-use negmm_nn::net::{Activation, EmbeddedInput, Lstm, MOST_LSTM_LAYERS, MOST_LSTM_UNITS, Network, Periodic, Stem};
+use negmm_nn::net::{Activation, EmbeddedInput, Lstm, MAX_LSTM_LAYERS, MAX_LSTM_UNITS, Network, Periodic, Stem};
 use negmm_nn::options::{OptionSpec, Options, SIGMA_MIN, option_list};
 use negmm_nn::train::{NetworkJob, Objective, TrainingConfig};
 
@@ -166,12 +166,12 @@ pub(super) const QUANTILE_TRANSFORM: OptionSpec = OptionSpec::choice(
 
 pub(super) const LSTM_HIDDEN: OptionSpec =
     OptionSpec::new("Network", "lstm-hidden", "UNITS", "units of each LSTM layer; for sequences")
-        .within(1.0, MOST_LSTM_UNITS as f64)
+        .within(1.0, MAX_LSTM_UNITS as f64)
         .unit("units");
 
 pub(super) const LSTM_LAYERS: OptionSpec =
     OptionSpec::new("Network", "lstm-layers", "N", "number of LSTM layers; for sequences")
-        .within(1.0, MOST_LSTM_LAYERS as f64);
+        .within(1.0, MAX_LSTM_LAYERS as f64);
 
 impl Options for NetworkSettings {
     option_list! {

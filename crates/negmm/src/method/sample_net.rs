@@ -11,7 +11,7 @@ use super::{NetworkSettings, PredictorKind};
 use negmm_dist::{Error, Result};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
-use negmm_nn::net::{LEAST_SAMPLES, MOST_SAMPLES, SampleHead};
+use negmm_nn::net::{MAX_SAMPLES, MIN_SAMPLES, SampleHead};
 use negmm_nn::options::{OptionSpec, Options, option_list, out_of_range};
 use negmm_nn::train::{NetworkJob, Objective, Selection};
 
@@ -86,7 +86,7 @@ impl SampleNet {
 }
 
 const SAMPLES: OptionSpec = OptionSpec::new("sample-net", "samples", "M", "number of samples predicted per row")
-    .within(LEAST_SAMPLES as f64, MOST_SAMPLES as f64);
+    .within(MIN_SAMPLES as f64, MAX_SAMPLES as f64);
 
 const SINKHORN: OptionSpec = OptionSpec::new(
     "sample-net",

@@ -37,12 +37,12 @@ impl CpuEngine {
     }
 
     /// Trains one job on this thread.
-    fn train(&self, job: &Job, number: usize, watch: &Callbacks<'_>) -> Result<Trained> {
+    fn train(&self, job: &Job, number: usize, callbacks: &Callbacks<'_>) -> Result<Trained> {
         match job {
             Job::Network(job) => {
-                self.isa.run(TrainingKernel(TrainingLoop { job, number, watch })).map(Trained::Network)
+                self.isa.run(TrainingKernel(TrainingLoop { job, number, callbacks })).map(Trained::Network)
             }
-            Job::Trees(job) => job.train(number, watch).map(Trained::Trees),
+            Job::Trees(job) => job.train(number, callbacks).map(Trained::Trees),
         }
     }
 }
@@ -54,14 +54,14 @@ impl Default for CpuEngine {
 }
 
 impl Engine for CpuEngine {
-    fn run(&self, queue: &dyn Queue, watch: &Callbacks<'_>) {
+    fn run(&self, queue: &dyn Queue, callbacks: &Callbacks<'_>) {
         let work = || {
             while let Some((number, job)) = queue.next() {
-                queue.done(number, self.train(&job, number, watch));
+                queue.done(number, self.train(&job, number, callbacks));
             }
         };
         // If no thread can be started, jobs are trained on this one.
-        if threads::broadcast(threads::count(self.threads).min(queue.most()), work).is_err() {
+        if threads::broadcast(threads::count(self.threads).min(queue.max_jobs()), work).is_err() {
             work();
         }
     }

@@ -14,12 +14,12 @@ use negmm_dist::streams;
 
 /// Smallest number of rows of a part of a batch, and largest number of parts. Idle threads may take over parts; the gradients of the
 /// parts are added in order, so that bits do not depend on the threads.
-const LEAST_IN_PART: usize = 2 * PANEL;
-const MOST_PARTS: usize = 8;
+const MIN_IN_PART: usize = 2 * PANEL;
+const MAX_PARTS: usize = 8;
 
 /// The number of rows of each part of a batch.
 pub(in crate::train) fn part_of(batch: usize) -> usize {
-    batch.div_ceil(MOST_PARTS).next_multiple_of(PANEL).max(LEAST_IN_PART)
+    batch.div_ceil(MAX_PARTS).next_multiple_of(PANEL).max(MIN_IN_PART)
 }
 
 /// The number of parts of a batch, each with its own gradient.

@@ -23,7 +23,7 @@ const COEFFICIENTS: [f32; 3] = [3.4445, -4.775, 2.0315];
 /// Length of a step relative to Adam.
 const SCALE: f64 = 0.2;
 /// Smallest norm of a matrix that is normalised.
-const LEAST_NORM: f32 = 1e-20;
+const MIN_NORM: f32 = 1e-20;
 
 /// The state of Muon and Adam.
 #[derive(Clone, Debug)]
@@ -143,7 +143,7 @@ impl Matrix {
             squares = L::load(chunk).mul_add(L::load(chunk), squares);
         }
         let norm = squares.sum().sqrt();
-        let scale = L::splat(if norm > LEAST_NORM { 1.0 / norm } else { 0.0 });
+        let scale = L::splat(if norm > MIN_NORM { 1.0 / norm } else { 0.0 });
         for chunk in &mut self.x {
             (L::load(chunk) * scale).store(chunk);
         }
