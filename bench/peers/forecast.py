@@ -4,10 +4,10 @@
 
 Needs negmm, statsforecast and pandas; for --nhits neuralforecast. Data from the folder NEGMM_DATA, else ../shared/data.
 
-CRPS is twice the mean pinball loss over 19 levels, for all models; the quantile loss is that of nine deciles, divided by
-the size of the values. `pjm24` and `hufl24`: 24 steps from 41 daily origins at the end; models are fitted once, on what
-comes before the first origin. `m4-40`: the last 48 hours of the first 40 series of M4; AutoARIMA, which takes minutes,
-only with --arima.
+CRPS is twice the mean pinball loss over 19 levels, for all models; the quantile loss is that of nine deciles, divided
+by the size of the values. `pjm24` and `hufl24`: 24 steps from 41 daily origins at the end; models are fitted once, on
+what comes before the first origin. `m4-40`: the last 48 hours of the first 40 series of M4; AutoARIMA, which takes
+minutes, only with --arima.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def hourly(name: str, file: str, time_col: str, target: str) -> None:
     heading(name)
     begin = time.time()
     forecaster = Forecaster(h=24, n_jobs=-1).fit(frame.iloc[:-last])
-    dist = forecaster.predict_dist(frame, last=last)
+    dist = forecaster.predict_dist(frame, test_size=last)
     y = frame["y"].to_numpy()[-last:]
     own = np.column_stack([dist.ppf(level) for level in QUANTILES])
     line("negmm", time.time() - begin, scores(y, own, *dist.interval(0.95)))

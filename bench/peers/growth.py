@@ -10,14 +10,10 @@ import re
 import sys
 import time
 
-from quality import LEVELS, Quantiles
-
-# After quality, which sets one thread for the peers that it runs side by side.
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.pop(name, None)
-
 import lightgbm
 import numpy as np
+from quality_distributions import Quantiles
+from quality_peers import LEVELS
 
 folder, threads = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
 rounds = [int(number) for number in sys.argv[3:]] or [100]

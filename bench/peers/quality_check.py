@@ -1,10 +1,10 @@
-"""Checks the scores of quality.py against quadrature and against each other; prints the largest differences.
+"""Checks the scores of quality_distributions.py against quadrature and each other; prints the largest differences.
 
 python quality_check.py
 """
 
 import numpy as np
-from quality import NormalMixture, Quantiles, WeightedPoints
+from quality_distributions import NormalMixture, Quantiles, WeightedPoints
 from scipy.special import ndtr
 
 random = np.random.default_rng(0)
