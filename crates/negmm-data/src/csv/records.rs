@@ -143,7 +143,7 @@ impl<R: Read> Records<R> {
         self.reader.position().line().saturating_sub(inside + after)
     }
 
-    /// Says that `error` is about the row read last.
+    /// Adds the row read last as the location of an error.
     fn at_row(&self, error: Error) -> Error {
         error.at_line(self.line()).at_row((self.rows as u64).saturating_sub(1)).in_file(&self.name)
     }

@@ -36,7 +36,7 @@ pub enum Encoding {
     Number(NumberEncoding),
     /// A 0/1 feature for each level.
     Text(TextEncoding),
-    /// A standardised number and parts that return: of the year, the week, the day.
+    /// A standardised number and periodic parts: of the year, the week, the day.
     Time(TimeEncoding),
 }
 

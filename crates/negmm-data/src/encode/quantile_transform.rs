@@ -19,7 +19,7 @@ pub struct QuantileTransform {
 }
 
 impl QuantileTransform {
-    /// Learns from the cells that are not missing and count; nothing where they are all alike, or nearly.
+    /// Learns from the cells that are not missing and have a weight; `None` where there are too few different numbers.
     pub(crate) fn learn(numbers: &[f64], weights: Option<&[f64]>) -> Option<Self> {
         let counts = |row: &usize| !numbers[*row].is_nan() && weight_of(weights, *row) > 0.0;
         let mut cells: Vec<f64> = (0..numbers.len()).filter(counts).map(|row| numbers[row]).collect();

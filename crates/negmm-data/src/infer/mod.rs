@@ -3,6 +3,8 @@
 
 pub mod calendar;
 mod column_types;
+#[cfg(test)]
+pub(crate) mod conversions;
 mod cursor;
 pub mod datetime;
 pub(crate) mod dialect;
@@ -18,8 +20,6 @@ use serde::{Deserialize, Serialize};
 use crate::column::Column;
 use datetime::TimeFormat;
 pub use kind::Kind;
-#[cfg(test)]
-pub(crate) use values::conversions;
 pub(crate) use values::{as_text, column_numbers, not_utf8, number_error};
 
 pub(crate) use crate::column::missing::{MissingWords, is_mark_in_text, is_missing, is_missing_number};
@@ -182,7 +182,7 @@ impl CellReader {
         is_missing(cell.as_bytes()) || !self.words.is_empty() && self.words.has(cell)
     }
 
-    /// The numbers of a text column and how many cells did not fit. The error comes with the row that is at fault.
+    /// The numbers of a text column and how many cells did not fit. The error comes with its row.
     pub fn numbers(&self, codes: &[u32], levels: &[String]) -> std::result::Result<(Vec<f64>, u64), (usize, Error)> {
         let of_levels: Vec<Option<f64>> = levels.iter().map(|level| self.number(level.as_bytes())).collect();
         let mut odd = 0;

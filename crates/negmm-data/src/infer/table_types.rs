@@ -33,7 +33,7 @@ impl<'a> TypeInference<'a> {
         texts.map(decide).collect()
     }
 
-    /// Whether decimal commas are so likely that plain numbers with a point must be looked at again: they may be thousands.
+    /// Whether decimal commas are so likely that plain numbers with a point must be inferred again: the point may separate thousands.
     pub fn has_commas(&self, inferences: &BTreeMap<usize, Inference>) -> bool {
         let commas = inferences.values().any(|inference| match inference {
             Inference::Number(format) => format.decimal == ',',

@@ -27,7 +27,7 @@ pub(crate) fn number_error(cell: &[u8], number: Option<f64>) -> Error {
 /// The error comes with its row.
 pub(crate) fn column_numbers(column: &Column) -> std::result::Result<Cow<'_, [f64]>, (usize, Error)> {
     #[cfg(test)]
-    conversions::add();
+    super::conversions::add();
     match column {
         Column::Numbers(numbers) => Ok(numbers.into()),
         Column::Times(times) if times.is_empty() => Ok(Cow::default()),
@@ -41,32 +41,11 @@ pub(crate) fn column_numbers(column: &Column) -> std::result::Result<Cow<'_, [f6
     }
 }
 
-/// A count of the conversions of columns, so that tests can show that each column is converted once.
-#[cfg(test)]
-pub(crate) mod conversions {
-    use std::cell::Cell;
-
-    thread_local! {
-        static COUNT: Cell<usize> = const { Cell::new(0) };
-    }
-
-    pub fn add() {
-        COUNT.set(COUNT.get() + 1);
-    }
-
-    /// The conversions that `work` makes in this thread, and its result.
-    pub fn of<T>(work: impl FnOnce() -> T) -> (usize, T) {
-        let before = COUNT.get();
-        let result = work();
-        (COUNT.get() - before, result)
-    }
-}
-
 /// A column of text. Numbers or times where training had text (a file in which every postcode is a number) are as they are
 /// usually written.
 pub(crate) fn as_text(column: &Column) -> Cow<'_, Column> {
     #[cfg(test)]
-    conversions::add();
+    super::conversions::add();
     let (cells, write): (_, fn(f64) -> String) = match column {
         Column::Numbers(numbers) => (numbers, |number| number.to_string()),
         Column::Times(times) => (times, iso),
