@@ -137,7 +137,7 @@ pub mod train {
     #[doc(inline)]
     pub use negmm_nn::train::{
         Callbacks, CpuEngine, Engine, Epoch, Estimate, Finish, History, Isa, Job, JobGroup, JobGroups, NetworkJob,
-        Objective, Optimiser, Progress, Queue, SD_FACTORS, Schedule, Selection, Start, Trained, TrainedNetwork,
+        Objective, Optimiser, Progress, Queue, SD_FACTORS, Schedule, Selection, Trained, TrainedNetwork,
         TrainingConfig, TrainingPlan, TreesJob, Validation, train,
     };
 }

@@ -10,7 +10,7 @@ use negmm_dist::math::normal;
 
 use negmm::{Method, Rng};
 
-const PLACE: f32 = -0.7;
+const ATOM: f32 = -0.7;
 
 /// Half of the rows with x above 0.5 and one in ten of those with x below -0.5 have the value at the atom, the rest are normal around x.
 fn with_atom(rows: usize) -> Arc<Dataset> {
@@ -18,11 +18,11 @@ fn with_atom(rows: usize) -> Arc<Dataset> {
     let mut data = Dataset::new(1);
     for _ in 0..rows {
         let x = (0.5 + 0.5 * rng.uniform()) * if rng.uniform() < 0.5 { 1.0 } else { -1.0 };
-        let share = if x > 0.0 { 0.5 } else { 0.1 };
-        let y = if rng.uniform() < share { PLACE } else { (x + 0.4 * normal::quantile(rng.uniform())) as f32 };
+        let probability = if x > 0.0 { 0.5 } else { 0.1 };
+        let y = if rng.uniform() < probability { ATOM } else { (x + 0.4 * normal::quantile(rng.uniform())) as f32 };
         data.push(&[x as f32], y);
     }
-    Arc::new(data.with_atoms(vec![PLACE]))
+    Arc::new(data.with_atoms(vec![ATOM]))
 }
 
 fn learn(method: &Method, data: &Arc<Dataset>) -> FitOutput {
@@ -51,7 +51,7 @@ fn networks_learn_how_probable_an_atom_is() {
         for (row, mixture) in mixtures.rows().enumerate() {
             let atoms: Vec<usize> = (0..mixtures.components()).filter(|k| mixture.sds[*k] == 0.0).collect();
             assert_eq!(atoms.len() * 4, mixtures.components(), "{name}");
-            assert!(atoms.iter().all(|k| mixture.means[*k] == f64::from(PLACE)), "{name}");
+            assert!(atoms.iter().all(|k| mixture.means[*k] == f64::from(ATOM)), "{name}");
             let probability: f64 = atoms.iter().map(|k| mixture.weights[*k]).sum();
             let expected = [0.1, 0.1, 0.5, 0.5][row];
             assert!((probability - expected).abs() < 0.1, "{name}, row {row}: {probability} instead of {expected}");

@@ -50,11 +50,11 @@ fn held_out_scores_are_those_of_new_rows() {
     let (training, new) = (waves(400, 1), waves(2000, 2));
     let Fitted { model, held_out, .. } = fitted(&training, &auto(&QUICK), &ColumnRoles::default());
     assert_eq!(held_out.rows, (0..400).collect::<Vec<_>>());
-    let held = Metrics::of(&held_out.predictions, &numbers(&training, "y")).unwrap();
-    assert_eq!(Some(&held), model.record().validation.as_ref());
+    let validation = Metrics::of(&held_out.predictions, &numbers(&training, "y")).unwrap();
+    assert_eq!(Some(&validation), model.record().validation.as_ref());
     let scores = Metrics::of(&model.predict(&new).unwrap(), &numbers(&new, "y")).unwrap();
-    assert!((held.crps / scores.crps - 1.0).abs() < 0.12, "{} {}", held.crps, scores.crps);
-    assert!((held.nll - scores.nll).abs() < 0.15, "{} {}", held.nll, scores.nll);
+    assert!((validation.crps / scores.crps - 1.0).abs() < 0.12, "{} {}", validation.crps, scores.crps);
+    assert!((validation.nll - scores.nll).abs() < 0.15, "{} {}", validation.nll, scores.nll);
     assert!((0.9..0.99).contains(&scores.coverage.get(0.95).unwrap()), "{:?}", scores.coverage);
     // Noise of sd 0.2 is all that is left: 0.2 / sqrt(pi).
     assert!(scores.crps < 0.125, "{}", scores.crps);
@@ -68,8 +68,8 @@ fn targets_that_mean_nothing_give_the_level_of_the_constant() {
     let shuffled =
         Table::new(vec![("x", Column::Numbers(numbers(&table, "x"))), ("y", Column::Numbers(y.clone()))]).unwrap();
     let Fitted { model, .. } = fitted(&shuffled, &auto(&QUICK), &ColumnRoles::default());
-    let (held, constant) = (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());
-    assert!(held.crps > 0.93 * constant.crps, "{} {}", held.crps, constant.crps);
+    let (validation, constant) = (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());
+    assert!(validation.crps > 0.93 * constant.crps, "{} {}", validation.crps, constant.crps);
     let new = waves(1000, 4);
     let y = numbers(&new, "y");
     let scores = Metrics::of(&model.predict(&new).unwrap(), &y).unwrap();
@@ -87,7 +87,7 @@ fn noise_is_no_better_than_the_constant_and_no_worse() {
     };
     let method = auto(&[("steps", "300"), ("hidden", "32,32")]);
     for (rows, most) in [(12, 0.2), (30, 0.05), (100, 0.02), (300, 0.02)] {
-        let (mut differences, mut losses, mut said) = (Vec::new(), Vec::new(), 0);
+        let (mut differences, mut losses, mut warned) = (Vec::new(), Vec::new(), 0);
         for seed in 0..8 {
             let mut rng = Rng::new(seed, rows as u64);
             let (training, fresh) = (noise(rows, &mut rng), noise(4000, &mut rng));
@@ -97,7 +97,7 @@ fn noise_is_no_better_than_the_constant_and_no_worse() {
             let constant = Metrics::of(&model.baseline(4000), &y).unwrap();
             differences.push(model.record().validation.as_ref().unwrap().nll - scores.nll);
             losses.push(scores.nll - constant.nll);
-            said +=
+            warned +=
                 usize::from(warnings.iter().any(|warning| warning.message().contains("no better than the constant")));
         }
         let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
@@ -107,7 +107,7 @@ fn noise_is_no_better_than_the_constant_and_no_worse() {
         let error = (variance / 7.0).sqrt();
         assert!(difference.abs() < 2.4 * error, "{rows} rows: printed - fresh {difference}, standard error {error}");
         assert!(loss < most, "{rows} rows: {loss} worse than the constant");
-        assert!(said >= 5, "{rows} rows: said {said} times of 8");
+        assert!(warned >= 5, "{rows} rows: warned {warned} times of 8");
     }
 }
 
@@ -175,8 +175,8 @@ fn a_sequence_is_held_out_in_time() {
     assert!(held_out.folds.is_sorted() && held_out.folds[0] == 0 && held_out.folds[47] == 3);
     let Some(Column::Numbers(y)) = table.column("y") else { panic!("numbers") };
     assert_eq!(held_out.y, y[102..]);
-    let (held, constant) = (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());
-    assert!(held.crps < constant.crps, "{} {}", held.crps, constant.crps);
+    let (validation, constant) = (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());
+    assert!(validation.crps < constant.crps, "{} {}", validation.crps, constant.crps);
     let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(loaded, model);
 }

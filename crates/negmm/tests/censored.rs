@@ -62,7 +62,7 @@ fn methods_of_the_energy_score_alone_refuse_censored_targets() {
 /// Where the truth of [`censored`] is compared: from where everything is seen to where little is.
 const PLACES: [f32; 5] = [-0.8, -0.4, 0.0, 0.3, 0.6];
 
-/// How far predicted means and sds are from the truth, on average over the places.
+/// How far predicted means and sds are from the truth, on average over the rows.
 fn errors(method: &Method, data: Dataset) -> (f64, f64) {
     let plan = method.plan(&Arc::new(data), 1).unwrap();
     let trained = train(CpuEngine::all_cores(), &plan.jobs(), &Callbacks::nothing());

@@ -9,7 +9,7 @@ use negmm_dist::math::beta;
 struct Problem {
     name: &'static str,
     truth: fn(usize) -> Predictions,
-    said: fn(usize) -> Predictions,
+    predicted: fn(usize) -> Predictions,
 }
 
 fn mixtures(rows: usize, parts: impl Fn(f64) -> Vec<[f64; 3]>) -> Predictions {
@@ -29,11 +29,11 @@ const HEAVY: fn(usize) -> Predictions =
 const WRONG: fn(usize) -> Predictions = |rows| mixtures(rows, |x| vec![[1.0, 2.0 - x, 0.3]]);
 
 const PROBLEMS: [Problem; 5] = [
-    Problem { name: "normal", truth: NORMAL, said: NORMAL },
-    Problem { name: "bimodal", truth: BIMODAL, said: BIMODAL },
-    Problem { name: "heteroscedastic", truth: UNEQUAL, said: UNEQUAL },
-    Problem { name: "heavy-tailed", truth: HEAVY, said: NORMAL },
-    Problem { name: "wrong", truth: BIMODAL, said: WRONG },
+    Problem { name: "normal", truth: NORMAL, predicted: NORMAL },
+    Problem { name: "bimodal", truth: BIMODAL, predicted: BIMODAL },
+    Problem { name: "heteroscedastic", truth: UNEQUAL, predicted: UNEQUAL },
+    Problem { name: "heavy-tailed", truth: HEAVY, predicted: NORMAL },
+    Problem { name: "wrong", truth: BIMODAL, predicted: WRONG },
 ];
 
 fn covered(row: DistributionRef<'_>, intervals: &[Interval]) -> f64 {
@@ -43,15 +43,15 @@ fn covered(row: DistributionRef<'_>, intervals: &[Interval]) -> f64 {
 /// The empirical coverage of new targets by the sets of a calibration.
 fn coverage(problem: &Problem, calibration: &Calibration, sets: SetKind, level: f64) -> f64 {
     const ROWS: usize = 50;
-    let (truth, said, labels) = ((problem.truth)(ROWS), (problem.said)(ROWS), Labels::default());
-    let guard = ConformalPredictor::Calibrated(calibration, &labels);
+    let (truth, predicted, labels) = ((problem.truth)(ROWS), (problem.predicted)(ROWS), Labels::default());
+    let predictor = ConformalPredictor::Calibrated(calibration, &labels);
     let intervals: Vec<Vec<Interval>> = match sets {
         SetKind::Intervals => {
-            let Interval { lower, upper } = guard.intervals(&said, level).unwrap();
+            let Interval { lower, upper } = predictor.intervals(&predicted, level).unwrap();
             lower.into_iter().zip(upper).map(|(lower, upper)| vec![Interval { lower, upper }]).collect()
         }
         SetKind::Regions => {
-            guard.regions(&said, level).unwrap().iter().map(|region| region.intervals().to_vec()).collect()
+            predictor.regions(&predicted, level).unwrap().iter().map(|region| region.intervals().to_vec()).collect()
         }
     };
     intervals.iter().zip(truth.rows()).map(|(intervals, row)| covered(row, intervals)).sum::<f64>() / ROWS as f64
@@ -63,7 +63,7 @@ fn sets_hold_as_much_as_they_say_on_average() {
     for problem in &PROBLEMS {
         for rows in [20, 100] {
             let all = 50 + SETS * rows;
-            let (truth, said) = ((problem.truth)(all), (problem.said)(all));
+            let (truth, predicted) = ((problem.truth)(all), (problem.predicted)(all));
             for sets in [SetKind::Intervals, SetKind::Regions] {
                 let coverages: Vec<f64> = (0..SETS)
                     .map(|set| {
@@ -71,7 +71,7 @@ fn sets_hold_as_much_as_they_say_on_average() {
                         let first = 50 + set * rows;
                         let pick: Vec<usize> = (first..first + rows).collect();
                         let y = truth.select(&pick).sample(1, 5, first as u64);
-                        let calibration = Calibration::learn(&said.select(&pick), &y).unwrap();
+                        let calibration = Calibration::learn(&predicted.select(&pick), &y).unwrap();
                         coverage(problem, &calibration, sets, 0.9)
                     })
                     .collect();
@@ -112,32 +112,32 @@ fn the_coverage_of_one_calibration_follows_the_beta_law() {
 
 #[test]
 fn a_region_of_two_peaks_is_shorter_than_an_interval() {
-    let said = |rows| mixtures(rows, |_| vec![[0.5, -10.0, 1.0], [0.5, 10.0, 1.0]]);
+    let predicted = |rows| mixtures(rows, |_| vec![[0.5, -10.0, 1.0], [0.5, 10.0, 1.0]]);
     let y = mixtures(500, |_| vec![[0.5, -10.0, 1.2], [0.5, 10.0, 1.2]]).sample(1, 1, 0);
-    let calibration = Calibration::learn(&said(500), &y).unwrap();
-    let (guard, new) =
-        (ConformalPredictor::Calibrated(&calibration, &Labels { groups: vec![], weights: vec![] }), said(1));
-    let Interval { lower, upper } = guard.intervals(&new, 0.9).unwrap();
-    let region = &guard.regions(&new, 0.9).unwrap()[0];
+    let calibration = Calibration::learn(&predicted(500), &y).unwrap();
+    let (predictor, new) =
+        (ConformalPredictor::Calibrated(&calibration, &Labels { groups: vec![], weights: vec![] }), predicted(1));
+    let Interval { lower, upper } = predictor.intervals(&new, 0.9).unwrap();
+    let region = &predictor.regions(&new, 0.9).unwrap()[0];
     assert_eq!(region.intervals().len(), 2);
     assert!(region.length() < 0.7 * (upper[0] - lower[0]), "{region} {lower:?} {upper:?}");
 }
 
 #[test]
-fn grids_and_atoms_are_held_at_least_as_often() {
+fn grids_and_atoms_are_covered_at_least_as_often() {
     let counts = Support { lower: Some(0.0), step: Some(1.0), ..Support::default() };
     let grid = |rows: usize, sd: f64| mixtures(rows, |x| vec![[1.0, 3.0 * x, sd]]).with_support(counts).unwrap();
     let atoms = |rows: usize, sd: f64| mixtures(rows, |x| vec![[0.5, 0.0, 0.0], [0.5, 5.0 + x, sd]]);
-    type Said<'a> = &'a dyn Fn(usize, f64) -> Predictions;
-    for said in [&grid as Said<'_>, &atoms as Said<'_>] {
+    type Predicted<'a> = &'a dyn Fn(usize, f64) -> Predictions;
+    for predicted in [&grid as Predicted<'_>, &atoms as Predicted<'_>] {
         for sets in [SetKind::Intervals, SetKind::Regions] {
             let mut misses = 0.0;
             for set in 0..150 {
-                let y = said(49, 2.0).sample(1, set, 0);
-                let calibration = Calibration::learn(&said(49, 1.0), &y).unwrap();
-                let (new, labels) = (said(20, 2.0).sample(1, set, 1000), Labels::default());
+                let y = predicted(49, 2.0).sample(1, set, 0);
+                let calibration = Calibration::learn(&predicted(49, 1.0), &y).unwrap();
+                let (new, labels) = (predicted(20, 2.0).sample(1, set, 1000), Labels::default());
                 let outside = calibration.outside(sets, 0.8, 20, &labels).unwrap();
-                let predictions = said(20, 1.0);
+                let predictions = predicted(20, 1.0);
                 for (row, y) in predictions.rows().zip(new) {
                     let tail = if sets == SetKind::Regions { row.region_tail(y) } else { row.interval_tail(y) };
                     let inside = match sets {
@@ -155,16 +155,16 @@ fn grids_and_atoms_are_held_at_least_as_often() {
 
 #[test]
 fn groups_have_guarantees_of_their_own() {
-    let said = |rows| mixtures(rows, |_| vec![[1.0, 0.0, 1.0]]);
+    let predicted = |rows| mixtures(rows, |_| vec![[1.0, 0.0, 1.0]]);
     let mut rows = CalibrationSet::default();
     for (name, sd, count) in [("calm", 0.5, 199), ("wild", 4.0, 199), ("rare", 1.0, 5)] {
         let y = mixtures(count, |_| vec![[1.0, 0.0, sd]]).sample(1, 1, 0);
-        rows.add(&said(count), &y, Labels { groups: vec![name.into(); count], weights: Vec::new() }).unwrap();
+        rows.add(&predicted(count), &y, Labels { groups: vec![name.into(); count], weights: Vec::new() }).unwrap();
     }
     let calibration = rows.clone().calibration(Some("kind"), None).unwrap();
     let labels = Labels { groups: ["calm", "wild", "rare", "new"].map(String::from).to_vec(), weights: Vec::new() };
     let Interval { lower, upper } =
-        ConformalPredictor::Calibrated(&calibration, &labels).intervals(&said(4), 0.9).unwrap();
+        ConformalPredictor::Calibrated(&calibration, &labels).intervals(&predicted(4), 0.9).unwrap();
     assert!((upper[0] - 0.5 * 1.645).abs() < 0.2 && (upper[1] - 4.0 * 1.645).abs() < 1.2, "{upper:?}");
     assert_eq!((lower[2], upper[3], calibration.unseen_groups(&labels)), (f64::NEG_INFINITY, f64::INFINITY, 1));
     assert_eq!(calibration.rows(), 403);
@@ -175,7 +175,8 @@ fn groups_have_guarantees_of_their_own() {
         .collect();
     assert!(words[1].starts_with("rare: unbounded"), "{words:?}");
     let none = Labels::default();
-    let error = ConformalPredictor::Calibrated(&calibration, &none).intervals(&said(2), 0.9).unwrap_err().to_string();
+    let error =
+        ConformalPredictor::Calibrated(&calibration, &none).intervals(&predicted(2), 0.9).unwrap_err().to_string();
     assert_eq!(error, "conformal prediction sets go by column \"kind\": expected 2 groups, one for each row, found 0");
 }
 
@@ -183,22 +184,24 @@ fn groups_have_guarantees_of_their_own() {
 fn weights_make_up_for_rows_of_another_kind() {
     // Calibration rows mostly have low noise, new rows mostly high noise, with odds of 1 to 9.
     let mut misses = 0.0;
-    let said = |rows| mixtures(rows, |_| vec![[1.0, 0.0, 1.0]]);
+    let predicted = |rows| mixtures(rows, |_| vec![[1.0, 0.0, 1.0]]);
     for set in 0..200 {
         let mut rng = Rng::new(set, 1);
-        let draw = |share: f64, rng: &mut Rng| if rng.uniform() < share { (4.0, 0.9 / 0.1) } else { (1.0, 0.1 / 0.9) };
+        let draw = |probability: f64, rng: &mut Rng| {
+            if rng.uniform() < probability { (4.0, 0.9 / 0.1) } else { (1.0, 0.1 / 0.9) }
+        };
         let kinds: Vec<(f64, f64)> = (0..300).map(|_| draw(0.1, &mut rng)).collect();
-        let noise = said(310).sample(1, set, 0);
+        let noise = predicted(310).sample(1, set, 0);
         let y: Vec<f64> = kinds.iter().zip(&noise).map(|((sd, _), noise)| sd * noise).collect();
         let mut rows = CalibrationSet::default();
         let labels = Labels { groups: Vec::new(), weights: kinds.iter().map(|(_, weight)| *weight).collect() };
-        rows.add(&said(300), &y, labels).unwrap();
+        rows.add(&predicted(300), &y, labels).unwrap();
         let calibration = rows.calibration(None, Some("w")).unwrap();
         for noise in &noise[300..] {
             let (sd, weight) = draw(0.9, &mut rng);
             let labels = Labels { groups: Vec::new(), weights: vec![weight] };
             let Interval { lower, upper } =
-                ConformalPredictor::Calibrated(&calibration, &labels).intervals(&said(1), 0.8).unwrap();
+                ConformalPredictor::Calibrated(&calibration, &labels).intervals(&predicted(1), 0.8).unwrap();
             misses += f64::from(!(lower[0] <= sd * noise && sd * noise <= upper[0]));
         }
     }
@@ -206,7 +209,7 @@ fn weights_make_up_for_rows_of_another_kind() {
     assert!((misses / 2000.0 - 0.2_f64).abs() < 0.05, "{misses}");
     let negative = Labels { groups: Vec::new(), weights: vec![1.0, -1.0] };
     let mut rows = CalibrationSet::default();
-    rows.add(&said(2), &[0.0, 0.0], negative).unwrap();
+    rows.add(&predicted(2), &[0.0, 0.0], negative).unwrap();
     let error = rows.calibration(None, Some("w")).unwrap_err().to_string();
     assert!(error.contains("expected a weight that is finite and not negative, found -1"), "{error}");
 }

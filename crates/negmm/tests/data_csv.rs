@@ -268,9 +268,9 @@ fn files_directories_and_their_absence() {
     let mut stream = CsvStream::open(&file, &schema(&[("c", Kind::Number)], &[])).unwrap();
     assert_eq!(cells(&stream.next_chunk(9).unwrap().unwrap().table, "c"), ["2"]);
 
-    let place = folder.display();
+    let shown = folder.display();
     let error = Table::read(&folder).unwrap_err();
-    assert_eq!(error.to_string(), format!("{place}: expected a file, found a directory"));
+    assert_eq!(error.to_string(), format!("{shown}: expected a file, found a directory"));
     let error = Table::read(folder.join("none.csv")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));

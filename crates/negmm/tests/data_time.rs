@@ -249,13 +249,13 @@ fn two_times_give_their_difference() {
 #[test]
 fn columns_that_do_not_decide_and_the_option_that_does() {
     let text = "when,y\n01/02/2012,1\n03/04/2012,2\n";
-    let told = |text: &str, form: Option<TimeFormat>| {
+    let fitted = |text: &str, form: Option<TimeFormat>| {
         let inputs = ColumnRoles::default().dates(vec![("when".into(), form)]);
         Encoder::fit(&table(text), "y", &inputs)
     };
     let complaint = "f.csv, column \"when\": \"01/02/2012\" may be dmy or mdy, and no cell of the column decides; set the date format of \"when\" to dmy or mdy";
     assert_eq!(Encoder::fit(&table(text), "y", &ColumnRoles::default()).unwrap_err().to_string(), complaint);
-    assert_eq!(told(text, None).unwrap_err().to_string(), complaint);
+    assert_eq!(fitted(text, None).unwrap_err().to_string(), complaint);
     // An input that is not used need not decide.
     let ignored = ColumnRoles::default().ignore(["when"]);
     assert!(Encoder::fit(&table("when,x,y\n01/02/2012,1,1\n03/04/2012,2,2\n"), "y", &ignored).is_ok());
@@ -263,19 +263,22 @@ fn columns_that_do_not_decide_and_the_option_that_does() {
         negmm::data::Encoding::Time(encoding) => iso(encoding.seconds.mean),
         other => panic!("{other:?}"),
     };
-    assert_eq!(mean(told(text, Some(TimeFormat::Dmy)).unwrap()), "2012-03-03");
-    assert_eq!(mean(told(text, Some(TimeFormat::Mdy)).unwrap()), "2012-02-02");
+    assert_eq!(mean(fitted(text, Some(TimeFormat::Dmy)).unwrap()), "2012-03-03");
+    assert_eq!(mean(fitted(text, Some(TimeFormat::Mdy)).unwrap()), "2012-02-02");
     // Numbers are dates only by an explicit option.
     let numbers = "when,y\n20120102,1\n20120104,2\n";
-    assert_eq!(mean(told(numbers, None).unwrap()), "2012-01-03");
-    assert_eq!(mean(told("when,y\n201201,1\n201203,2\n", None).unwrap()), "2012-01-31");
-    assert_eq!(mean(told("when,y\n0,1\n172800,2\n", Some(TimeFormat::Seconds)).unwrap()), "1970-01-02");
-    assert_eq!(mean(told("when,y\n0,1\n172800,2\n", Some(TimeFormat::Milliseconds)).unwrap()), "1970-01-01 00:01:26.4");
-    let complaint = told("when,y\n0,1\n172800,2\n", None).unwrap_err().to_string();
+    assert_eq!(mean(fitted(numbers, None).unwrap()), "2012-01-03");
+    assert_eq!(mean(fitted("when,y\n201201,1\n201203,2\n", None).unwrap()), "2012-01-31");
+    assert_eq!(mean(fitted("when,y\n0,1\n172800,2\n", Some(TimeFormat::Seconds)).unwrap()), "1970-01-02");
+    assert_eq!(
+        mean(fitted("when,y\n0,1\n172800,2\n", Some(TimeFormat::Milliseconds)).unwrap()),
+        "1970-01-01 00:01:26.4"
+    );
+    let complaint = fitted("when,y\n0,1\n172800,2\n", None).unwrap_err().to_string();
     assert!(complaint.contains("0 is not a date such as 20121231"), "{complaint}");
-    let complaint = told("when,y\n13/01/2012,1\nsoon,2\n", Some(TimeFormat::Dmy)).unwrap_err().to_string();
+    let complaint = fitted("when,y\n13/01/2012,1\nsoon,2\n", Some(TimeFormat::Dmy)).unwrap_err().to_string();
     assert_eq!(complaint, "f.csv, row 2, column \"when\": expected a time such as 31/12/2012 23:50, found \"soon\"");
-    let complaint = told("when,y\n13/01/2012,1\nsoon,2\n", None).unwrap_err().to_string();
+    let complaint = fitted("when,y\n13/01/2012,1\nsoon,2\n", None).unwrap_err().to_string();
     assert!(complaint.contains("not all cells are dates of one form"), "{complaint}");
 }
 

@@ -98,7 +98,9 @@ fn scores_are_the_means_of_those_of_all_places() {
     let forecasts = forecaster.predict(&table, &histories, points).unwrap();
     let Forecasts { points, predictions, .. } = &forecasts;
     let own = ("forecast".to_string(), predictions.clone());
-    let all: Vec<(String, Predictions)> = [own].into_iter().chain(forecaster.baselines(&histories, points)).collect();
+    let baselines = forecaster.baselines(&histories, points);
+    let all: Vec<(String, Predictions)> =
+        [own].into_iter().chain(baselines.into_iter().map(|own| (own.name, own.predictions))).collect();
     assert_eq!((rolling.scores.len(), rolling.steps.len()), (all.len(), HORIZON));
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     let check = |found: &StepScores, predictions: &Predictions, points: &[ForecastPoint]| {

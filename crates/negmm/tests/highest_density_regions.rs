@@ -122,8 +122,8 @@ fn impossible_values_are_in_unbounded_sets_alone() {
 
 #[test]
 fn atoms_come_before_any_density() {
-    let law = Mixtures::new(3, vec![0.5, 0.3, 0.2], vec![1.0, 0.0, 5.0], vec![1.0, 0.0, 0.0]).unwrap();
-    let predictions = Predictions::from(law);
+    let mixtures = Mixtures::new(3, vec![0.5, 0.3, 0.2], vec![1.0, 0.0, 5.0], vec![1.0, 0.0, 0.0]).unwrap();
+    let predictions = Predictions::from(mixtures);
     let row = predictions.row(0);
     assert_eq!(row.hdr(0.25).to_string(), "[0,0]");
     assert_eq!(row.hdr(0.45).to_string(), "[0,0] [5,5]");
@@ -171,9 +171,9 @@ fn a_region_of_a_grid_is_the_most_probable_values() {
 
 #[test]
 fn many_values_of_a_grid_are_as_their_density() {
-    let law = Mixtures::new(2, vec![0.5, 0.5], vec![-3.0, 3.0], vec![1.0, 0.5]).unwrap();
+    let mixtures = Mixtures::new(2, vec![0.5, 0.5], vec![-3.0, 3.0], vec![1.0, 0.5]).unwrap();
     let fine = Support { step: Some(1e-3), lower: Some(-3.5), ..Support::default() };
-    let rounded = Predictions::from(law).with_support(fine).unwrap();
+    let rounded = Predictions::from(mixtures).with_support(fine).unwrap();
     let row = rounded.row(0);
     let region = row.hdr(0.9);
     assert!((probability(row, &region) - 0.9).abs() < 1e-3, "{region}");
@@ -190,7 +190,7 @@ fn samples_are_smoothed() {
     let region = predictions.row(0).hdr(0.9);
     let inside = values.iter().filter(|value| region.contains(**value)).count();
     assert!(!region.contains(0.0) && (170..=200).contains(&inside), "{region}");
-    // A value that many samples share is an atom.
+    // A value that many samples have is an atom.
     let many = SampleSets::new(4, vec![0.0, 0.0, 0.0, 1.0], 1e-3).unwrap();
     assert_eq!(Predictions::from(many).row(0).hdr(0.5).to_string(), "[0,0]");
 }

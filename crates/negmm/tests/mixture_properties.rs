@@ -59,8 +59,8 @@ proptest! {
         let mixture = mixtures.row(0);
         let Interval { lower, upper } = mixture.interval(coverage);
         let resolution = (mixture.pdf(lower) + mixture.pdf(upper)) * lower.abs().max(upper.abs()) * 4.0 * f64::EPSILON;
-        let held = 1.0 - mixture.cdf(lower) - mixture.survival(upper);
-        prop_assert!((held - coverage).abs() < 1e-12 + resolution, "{held} {coverage}");
+        let inside = 1.0 - mixture.cdf(lower) - mixture.survival(upper);
+        prop_assert!((inside - coverage).abs() < 1e-12 + resolution, "{inside} {coverage}");
     }
 
     #[test]

@@ -16,15 +16,15 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 struct Counting;
 
 thread_local! {
-    static HELD: Cell<isize> = const { Cell::new(0) };
+    static ALLOCATED: Cell<isize> = const { Cell::new(0) };
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
 fn count(bytes: isize) {
     // The counters of a thread that is ending are gone.
-    let _ = HELD.try_with(|held| {
-        held.set(held.get() + bytes);
-        let _ = MOST.try_with(|most| most.set(most.get().max(held.get())));
+    let _ = ALLOCATED.try_with(|allocated| {
+        allocated.set(allocated.get() + bytes);
+        let _ = MOST.try_with(|most| most.set(most.get().max(allocated.get())));
     });
 }
 
@@ -48,7 +48,7 @@ static COUNTING: Counting = Counting;
 
 /// The peak of bytes allocated by `work`.
 fn most_held<T>(work: impl FnOnce() -> T) -> (T, isize) {
-    let before = HELD.get();
+    let before = ALLOCATED.get();
     MOST.set(before);
     let result = work();
     (result, MOST.get() - before)
@@ -67,10 +67,10 @@ fn table(rows: usize, seed: u64) -> Table {
     let mut rng = Rng::new(seed, 0);
     let (mut x, mut city, mut y) = (vec![], vec![], vec![]);
     for _ in 0..rows {
-        let (number, place) = (10.0 * rng.uniform(), rng.below(4));
+        let (number, town) = (10.0 * rng.uniform(), rng.below(4));
         x.push(if rng.uniform() < 0.1 { f64::NAN } else { number });
-        city.push((place < 3).then(|| ["Oslo", "Łódź", "say \"hi\", \\n"][place]));
-        y.push(100.0 + 3.0 * number + 10.0 * place as f64 + 5.0 * rng.uniform());
+        city.push((town < 3).then(|| ["Oslo", "Łódź", "say \"hi\", \\n"][town]));
+        y.push(100.0 + 3.0 * number + 10.0 * town as f64 + 5.0 * rng.uniform());
     }
     let constant = Column::Numbers(vec![3.5; rows]);
     let columns =
@@ -185,7 +185,7 @@ fn tensors_are_where_any_framework_expects_them() {
 /// A damaged file is refused, or, where the damage is without a meaning, predicts the same bits.
 fn assert_harmless(case: &str, bytes: &[u8], rows: &Table, expected: &[u64]) -> bool {
     let (loaded, most) = most_held(|| Model::from_bytes(bytes));
-    assert!(most < 4_000_000, "{case}: {most} bytes were held");
+    assert!(most < 4_000_000, "{case}: {most} bytes were allocated");
     match loaded {
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Model, "{case}: {error}");
@@ -223,12 +223,12 @@ fn a_changed_byte_is_refused_or_means_nothing() {
         let expected = bits(&model.predict(&rows).unwrap());
         assert!(assert_harmless("whole", &bytes, &rows, &expected));
         let mut harmless = 0;
-        for place in 0..bytes.len() {
+        for position in 0..bytes.len() {
             for change in [0x01, 0x02, 0x0f, 0x10, 0x20, 0x80, 0xff] {
                 let mut damaged = bytes.clone();
-                damaged[place] ^= change;
+                damaged[position] ^= change;
                 harmless +=
-                    usize::from(assert_harmless(&format!("byte {place} ^ {change}"), &damaged, &rows, &expected));
+                    usize::from(assert_harmless(&format!("byte {position} ^ {change}"), &damaged, &rows, &expected));
             }
         }
         // Only padding of the header and the type of the checksum have no meaning.
@@ -320,8 +320,8 @@ fn a_forged_file_is_refused_before_room_is_made() {
     assert!(Model::from_bytes(&forged(&bytes, &|_, _| {})).is_ok(), "the checksum of this test is the library's");
     let set = |path: &'static str, value: serde_json::Value| {
         move |description: &mut serde_json::Value, _: &mut Vec<Tensor>| {
-            let place = description.pointer_mut(path).unwrap_or_else(|| panic!("{path} is in the description"));
-            *place = value.clone();
+            let position = description.pointer_mut(path).unwrap_or_else(|| panic!("{path} is in the description"));
+            *position = value.clone();
         }
     };
     use serde_json::json;
@@ -448,9 +448,9 @@ fn a_forged_file_of_levels_is_refused() {
 fn weights_of_any_size_predict_distributions() {
     let largest = |_: &mut serde_json::Value, tensors: &mut Vec<Tensor>| {
         for (at, (_, _, bytes)) in tensors.iter_mut().enumerate() {
-            for (number, place) in bytes.chunks_exact_mut(4).enumerate() {
+            for (number, position) in bytes.chunks_exact_mut(4).enumerate() {
                 let sign = if (at + number) % 3 == 0 { -1.0 } else { 1.0 };
-                place.copy_from_slice(&(sign * f32::MAX).to_le_bytes());
+                position.copy_from_slice(&(sign * f32::MAX).to_le_bytes());
             }
         }
     };

@@ -129,10 +129,10 @@ fn early_stopping_predicts_with_the_best_round() {
     assert_eq!(model.history.len(), best + 1 + 20);
 
     // The stream of the validation rows.
-    let (_, held) = holdout(y.len(), 0.3, &mut Rng::new(1, 5 << 56));
+    let (_, held_out) = holdout(y.len(), 0.3, &mut Rng::new(1, 5 << 56));
     let x: Vec<Vec<f32>> =
-        columns.iter().map(|column| held.iter().map(|row| column[*row as usize]).collect()).collect();
-    let targets: Vec<f64> = held.iter().map(|row| y[*row as usize]).collect();
+        columns.iter().map(|column| held_out.iter().map(|row| column[*row as usize]).collect()).collect();
+    let targets: Vec<f64> = held_out.iter().map(|row| y[*row as usize]).collect();
     let x = Columns::new(&x, targets.len()).unwrap();
     let staged = model.staged_scores(&x, &targets, BoostingScore::Log).unwrap();
     assert_near(&staged[1..], scores, 1e-12);

@@ -44,7 +44,7 @@ fn kinds() -> Vec<Kind> {
     let kind = |name, draw| Kind { name, draw, outcome: TargetSpec::default(), discrete: false };
     let with_values = |name, draw| Kind { discrete: true, ..kind(name, draw) };
     let from_zero = TargetSpec::default().lower(0.0);
-    let share = from_zero.clone().upper(1.0);
+    let unit_interval = from_zero.clone().upper(1.0);
     vec![
         with_values("Poisson, mean 0.3", |x, rng| poisson(0.3 * libm::exp(0.5 * x), rng)),
         with_values("Poisson, mean 3", |x, rng| poisson(3.0 * libm::exp(0.5 * x), rng)),
@@ -55,7 +55,7 @@ fn kinds() -> Vec<Kind> {
         }),
         Kind { outcome: from_zero, ..kind("log-normal", |x, rng| libm::exp(x + 0.7 * gaussian(rng))) },
         Kind {
-            outcome: share,
+            outcome: unit_interval,
             ..kind("beta", |x, rng| {
                 let (a, b) = (gamma(if x < 0.0 { 1 } else { 3 }, rng), gamma(2, rng));
                 a / (a + b)
@@ -112,11 +112,11 @@ fn answers_are_those_of_the_truth() {
             "{name}: the mean is off by {bias}, twice the standard error is {}",
             2.0 * error
         );
-        let share = |of: &dyn Fn(f64) -> bool| truth.iter().filter(|y| of(**y)).count() as f64 / FRESH as f64;
+        let fraction = |of: &dyn Fn(f64) -> bool| truth.iter().filter(|y| of(**y)).count() as f64 / FRESH as f64;
         let above = mean(&predictions.above(0.0).unwrap());
-        assert!((above - share(&|y| y > 0.0)).abs() < 0.02, "{name}: above 0 {above}");
+        assert!((above - fraction(&|y| y > 0.0)).abs() < 0.02, "{name}: above 0 {above}");
         let zero = mean(&predictions.point_probability(0.0).unwrap());
-        assert!((zero - share(&|y| y == 0.0)).abs() < 0.02, "{name}: 0 has {zero}");
+        assert!((zero - fraction(&|y| y == 0.0)).abs() < 0.02, "{name}: 0 has {zero}");
         let Interval { lower, upper } = predictions.interval(0.9).unwrap();
         let inside = (0..FRESH).filter(|row| (lower[*row]..=upper[*row]).contains(&truth[*row])).count();
         let inside = inside as f64 / FRESH as f64;
@@ -147,10 +147,10 @@ fn nothing_lies_outside(predictions: &Predictions, name: &str) {
     let (lower, upper) = predictions.support().bounds();
     let inside = |list: Vec<f64>| list.iter().all(|y| (lower..=upper).contains(y));
     if lower.is_finite() {
-        assert!(predictions.below(lower - 0.01).unwrap().iter().all(|share| *share == 0.0), "{name}");
+        assert!(predictions.below(lower - 0.01).unwrap().iter().all(|fraction| *fraction == 0.0), "{name}");
     }
     if upper.is_finite() {
-        assert!(predictions.above(upper).unwrap().iter().all(|share| *share == 0.0), "{name}");
+        assert!(predictions.above(upper).unwrap().iter().all(|fraction| *fraction == 0.0), "{name}");
     }
     assert!(inside(predictions.mean()) && inside(predictions.sample(3, 1, 0)), "{name}");
     assert!([0.001, 0.5, 0.999].iter().all(|level| inside(predictions.quantile(*level).unwrap())), "{name}");

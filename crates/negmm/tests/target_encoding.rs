@@ -68,16 +68,16 @@ fn levels_that_tell_something_are_learnt() {
         let more = if name == "auto" { ("steps", "800") } else { ("n-estimators", "400") };
         method.set(more.0, more.1).unwrap();
         // The score of 600 held-out rows has a standard error of 3 %.
-        let (mut held, mut found) = (0.0, 0.0);
+        let (mut validation, mut found) = (0.0, 0.0);
         for seed in [1, 3, 5] {
             let (training, new) = (shops(3000, 200, 2.0, seed), shops(3000, 200, 2.0, seed + 1));
             let Fitted { model, .. } = learnt(&training, &method, 2);
-            held += model.record().validation.as_ref().unwrap().crps / 3.0;
+            validation += model.record().validation.as_ref().unwrap().crps / 3.0;
             found += scores(&model, &new).crps / 3.0;
         }
         // The noise alone has a CRPS of 1 / sqrt(pi), the constant one of sqrt(5 / pi).
         assert!(found < 0.70, "{name} {found}");
-        assert!((held / found - 1.0).abs() < 0.05, "{name} {held} {found}");
+        assert!((validation / found - 1.0).abs() < 0.05, "{name} {validation} {found}");
     }
 }
 
@@ -89,8 +89,15 @@ fn of_levels_that_tell_nothing_nothing_is_learnt() {
     [("steps", "600"), ("hidden", "128,128")].into_iter().for_each(|(name, value)| auto.set(name, value).unwrap());
     for method in [auto, method("ngboost"), method("mdn")] {
         let Fitted { model, .. } = learnt(&training, &method, 2);
-        let (held, constant) = (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());
-        assert!((held.crps / constant.crps - 1.0).abs() < 0.01, "{} {} {}", method.name(), held.crps, constant.crps);
+        let (validation, constant) =
+            (model.record().validation.clone().unwrap(), model.record().baseline.clone().unwrap());
+        assert!(
+            (validation.crps / constant.crps - 1.0).abs() < 0.01,
+            "{} {} {}",
+            method.name(),
+            validation.crps,
+            constant.crps
+        );
         let (found, constant) = (scores(&model, &new), Metrics::of(&model.baseline(new.rows()), &y(&new)).unwrap());
         assert!((found.crps / constant.crps - 1.0).abs() < 0.01, "{} {} {}", method.name(), found.crps, constant.crps);
         assert!(found.nll < constant.nll + 0.02, "{} {} {}", method.name(), found.nll, constant.nll);
@@ -106,10 +113,14 @@ fn targets_of_held_out_rows_change_nothing_of_what_holds_them_out() {
     for name in ["auto", "mdn", "ensemble", "ngboost"] {
         let plans = |table: &Table| plan(table, "y", &method(name), &ColumnRoles::default(), 3).unwrap().jobs();
         let before = plans(&table);
-        let held = before[0].validation().to_vec();
+        let validation = before[0].validation().to_vec();
         let (a, b) = (
-            held[0] as usize,
-            held.iter().map(|row| *row as usize).find(|row| targets[*row] != targets[held[0] as usize]).unwrap(),
+            validation[0] as usize,
+            validation
+                .iter()
+                .map(|row| *row as usize)
+                .find(|row| targets[*row] != targets[validation[0] as usize])
+                .unwrap(),
         );
         targets.swap(a, b);
         let after = plans(&with_y(&table, targets.clone()));

@@ -25,7 +25,7 @@ fn on(mixtures: &Mixtures, support: Support) -> Predictions {
 
 /// A truncated distribution as weighted points: the mixture's density at the nodes of a quadrature rule on many panels, and its atoms.
 /// Only density and weights are used, relative to the largest, so that a mixture far outside the bounds works too.
-struct Weighed {
+struct Quadrature {
     /// Ends of the panels, ascending.
     ends: Vec<f64>,
     /// Mass, mean · mass and square · mass of each panel.
@@ -36,24 +36,24 @@ struct Weighed {
     log_unit: f64,
 }
 
-impl Weighed {
+impl Quadrature {
     fn new(mixture: &Mixtures, lower: f64, upper: f64, panels: usize) -> Self {
         let row = mixture.row(0);
         let ends: Vec<f64> = (0..=panels).map(|at| lower + (upper - lower) * at as f64 / panels as f64).collect();
-        let inside = |place: f64| lower <= place && place <= upper;
+        let inside = |value: f64| lower <= value && value <= upper;
         let atom = |k: usize| (row.sds[k] == 0.0 && inside(row.means[k])).then_some((row.means[k], row.weights[k]));
         let atoms: Vec<(f64, f64)> = (0..row.weights.len()).filter_map(atom).collect();
         let largest = ends.iter().map(|y| row.log_pdf(*y)).fold(f64::NEG_INFINITY, f64::max);
         let log_unit = atoms.iter().map(|(_, weight)| libm::log(*weight)).fold(largest, f64::max);
-        let mut law = Self { ends, panels: Vec::new(), atoms, mixture: mixture.clone(), log_unit };
-        law.atoms.iter_mut().for_each(|(_, weight)| *weight = libm::exp(libm::log(*weight) - log_unit));
-        law.panels = law.ends.windows(2).map(|ends| law.moments(ends[0], ends[1])).collect();
-        let total =
-            law.panels.iter().map(|panel| panel[0]).sum::<f64>() + law.atoms.iter().map(|atom| atom.1).sum::<f64>();
-        law.panels.iter_mut().for_each(|panel| *panel = panel.map(|moment| moment / total));
-        law.atoms.iter_mut().for_each(|(_, weight)| *weight /= total);
-        law.log_unit += libm::log(total);
-        law
+        let mut reference = Self { ends, panels: Vec::new(), atoms, mixture: mixture.clone(), log_unit };
+        reference.atoms.iter_mut().for_each(|(_, weight)| *weight = libm::exp(libm::log(*weight) - log_unit));
+        reference.panels = reference.ends.windows(2).map(|ends| reference.moments(ends[0], ends[1])).collect();
+        let total = reference.panels.iter().map(|panel| panel[0]).sum::<f64>()
+            + reference.atoms.iter().map(|atom| atom.1).sum::<f64>();
+        reference.panels.iter_mut().for_each(|panel| *panel = panel.map(|moment| moment / total));
+        reference.atoms.iter_mut().for_each(|(_, weight)| *weight /= total);
+        reference.log_unit += libm::log(total);
+        reference
     }
 
     fn moments(&self, low: f64, high: f64) -> [f64; 3] {
@@ -64,24 +64,24 @@ impl Weighed {
     }
 
     fn sum(&self, moment: usize) -> f64 {
-        let atoms = self.atoms.iter().map(|(place, weight)| weight * place.powi(moment as i32));
+        let atoms = self.atoms.iter().map(|(value, weight)| weight * value.powi(moment as i32));
         self.panels.iter().map(|panel| panel[moment]).sum::<f64>() + atoms.sum::<f64>()
     }
 
     /// The probability of at most the end of a panel, and the mean of what lies up to there.
     fn up_to(&self, end: usize) -> (f64, f64) {
-        let atoms = || self.atoms.iter().filter(|(place, _)| *place <= self.ends[end]);
+        let atoms = || self.atoms.iter().filter(|(value, _)| *value <= self.ends[end]);
         let mass =
             self.panels[..end].iter().map(|panel| panel[0]).sum::<f64>() + atoms().map(|atom| atom.1).sum::<f64>();
         let first = self.panels[..end].iter().map(|panel| panel[1]).sum::<f64>();
-        (mass, (first + atoms().map(|(place, weight)| place * weight).sum::<f64>()) / mass)
+        (mass, (first + atoms().map(|(value, weight)| value * weight).sum::<f64>()) / mass)
     }
 
     /// ∫ (F(x) - 1{x >= y})² dx for the y that is an end of a panel; atoms must be at ends too.
     fn score(&self, y: f64) -> f64 {
         let mut below = 0.0;
         self.ends.windows(2).zip(&self.panels).fold(0.0, |score, (ends, panel)| {
-            let jump = self.atoms.iter().filter(|(place, _)| *place == ends[0]).map(|atom| atom.1).sum::<f64>();
+            let jump = self.atoms.iter().filter(|(value, _)| *value == ends[0]).map(|atom| atom.1).sum::<f64>();
             below += jump;
             let [part] = quadrature::integral(ends[0], ends[1], |x| {
                 let distance = below + self.moments(ends[0], x)[0] - f64::from(ends[0] >= y);
@@ -110,13 +110,13 @@ fn between_bounds_answers_are_those_of_the_density_there() {
         });
         let parts = (mixtures.row(0).weights.to_vec(), means.collect::<Vec<f64>>(), mixtures.row(0).sds.to_vec());
         mixtures = Mixtures::new(parts.0.len(), parts.0, parts.1, parts.2).unwrap();
-        let law = Weighed::new(&mixtures, lower, upper, PANELS);
-        if !law.log_unit.is_finite() {
+        let reference = Quadrature::new(&mixtures, lower, upper, PANELS);
+        if !reference.log_unit.is_finite() {
             continue;
         }
         let predictions = on(&mixtures, Support { lower: Some(lower), upper: Some(upper), ..Support::default() });
         let row = predictions.row(0);
-        let (mean, variance) = (law.sum(1), law.sum(2) - law.sum(1) * law.sum(1));
+        let (mean, variance) = (reference.sum(1), reference.sum(2) - reference.sum(1) * reference.sum(1));
         let sd = variance.max(0.0).sqrt();
         // The cancellation error of a difference of squares.
         let rounding = 1e-13 * upper.abs().max(lower.abs());
@@ -127,8 +127,8 @@ fn between_bounds_answers_are_those_of_the_density_there() {
         );
         assert!((row.variance_within() + row.variance_between() - row.variance()).abs() <= 1e-12 * row.variance());
         for end in [1, 57, PANELS / 2, PANELS - 3] {
-            let y = law.ends[end];
-            let (below, tail_mean) = law.up_to(end);
+            let y = reference.ends[end];
+            let (below, tail_mean) = reference.up_to(end);
             assert!((row.cdf(y) - below).abs() < 1e-10, "{turn} {y}: {} {below}", row.cdf(y));
             assert!((row.cdf(y) + row.survival(y) - 1.0).abs() < 1e-13, "{turn} {y}");
             if below > 1e-6 && below < 1.0 - 1e-6 && row.pdf(y) * sd > 1e-3 {
@@ -138,12 +138,12 @@ fn between_bounds_answers_are_those_of_the_density_there() {
                 let found = row.shortfall_above(1.0 - below);
                 assert!((found - rest).abs() < 1e-8 * sd / (1.0 - below) + rounding, "{turn} {y}: {found} {rest}");
             }
-            let score = law.score(y);
+            let score = reference.score(y);
             assert!((row.crps(y) - score).abs() < 1e-9 * sd + rounding, "{turn} {y}: {} {score}", row.crps(y));
-            let log_pdf = mixtures.row(0).log_pdf(y) - law.log_unit;
-            let close = (row.log_pdf(y) - log_pdf).abs() < 1e-9 * (1.0 + law.log_unit.abs());
+            let log_pdf = mixtures.row(0).log_pdf(y) - reference.log_unit;
+            let close = (row.log_pdf(y) - log_pdf).abs() < 1e-9 * (1.0 + reference.log_unit.abs());
             assert!(close || row.log_pdf(y) == log_pdf, "{turn} {y}: {} {log_pdf}", row.log_pdf(y));
-            let rounding = 1e-9 * (1.0 + law.log_unit.abs()) * row.pdf(y) + 1e-300;
+            let rounding = 1e-9 * (1.0 + reference.log_unit.abs()) * row.pdf(y) + 1e-300;
             assert!(
                 (libm::exp(row.log_pdf(y)) - row.pdf(y)).abs() <= rounding,
                 "{turn} {y} {} {} {row:?}",
@@ -151,8 +151,8 @@ fn between_bounds_answers_are_those_of_the_density_there() {
                 row.pdf(y)
             );
         }
-        for (place, weight) in &law.atoms {
-            assert!((row.point_probability(*place) - weight).abs() < 1e-10 || law.atoms.len() > 1, "{turn}");
+        for (value, weight) in &reference.atoms {
+            assert!((row.point_probability(*value) - weight).abs() < 1e-10 || reference.atoms.len() > 1, "{turn}");
         }
         assert_eq!(
             (row.pdf(lower - 0.1), row.cdf(lower - 0.1), row.cdf(upper), row.survival(upper)),
@@ -323,8 +323,8 @@ fn quantiles_bring_the_values_of_a_grid_back() {
         let predictions = on(&mixture(&mut rng, 0.3, true), support);
         let row = predictions.row(0);
         // Values whose probability the distribution function and the survival can tell, and that are not the last with one.
-        let told = |value: &f64| row.point_probability(*value) > 1e-9 && row.survival(*value) > 1e-9;
-        for value in (-3..=9).map(f64::from).filter(told) {
+        let likely = |value: &f64| row.point_probability(*value) > 1e-9 && row.survival(*value) > 1e-9;
+        for value in (-3..=9).map(f64::from).filter(likely) {
             assert_eq!(row.quantile(row.cdf(value)), value);
             assert_eq!(row.quantile_above(row.survival(value)), value);
         }

@@ -86,30 +86,30 @@ fn a_journal_torn_anywhere_is_read_up_to_there() {
 fn a_journal_of_something_else_is_refused_and_left_alone() {
     let folder = Folder::new();
     let path = folder.path("trials.jsonl");
-    let place = path.display();
+    let shown = path.display();
     journal(&folder.0, 2);
     let whole = fs::read_to_string(&path).unwrap();
     assert_eq!(
         refusal(&folder.0, 2),
-        format!("{place}: this journal is of another search: its seed is 1, and here it is 2; choose another folder")
+        format!("{shown}: this journal is of another search: its seed is 1, and here it is 2; choose another folder")
     );
     let version = env!("CARGO_PKG_VERSION");
     let cases = [
         (
             whole.replace(version, "0.0.1"),
             format!(
-                "{place}: this journal is of negmm 0.0.1 and this is negmm {version}: their numbers may differ; choose another folder"
+                "{shown}: this journal is of negmm 0.0.1 and this is negmm {version}: their numbers may differ; choose another folder"
             ),
         ),
         (
             whole.replace("\"journal\":1", "\"journal\":9"),
-            format!("{place}: expected a journal of format 1, found format 9; choose another folder"),
+            format!("{shown}: expected a journal of format 1, found format 9; choose another folder"),
         ),
-        ("shopping list".into(), format!("{place}: this is no journal of negmm; choose another folder")),
-        ("shopping\nlist\n".into(), format!("{place}: this is no journal of negmm; choose another folder")),
+        ("shopping list".into(), format!("{shown}: this is no journal of negmm; choose another folder")),
+        ("shopping\nlist\n".into(), format!("{shown}: this is no journal of negmm; choose another folder")),
         (
             whole.replace("{\"trial\":\"trial 0\"", "{\"trial"),
-            format!("{place}, line 2: expected a finished trial (EOF while parsing a string at line 1 column 45)"),
+            format!("{shown}, line 2: expected a finished trial (EOF while parsing a string at line 1 column 45)"),
         ),
     ];
     for (text, message) in cases {

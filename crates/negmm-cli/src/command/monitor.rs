@@ -173,9 +173,9 @@ fn see_series(
     seen.until = Some(series.time(end.step(), clock)).filter(|time| !time.is_nan());
     let y: Vec<f64> = points.iter().map(|point| series.values[point.step()]).collect();
     let best = forecaster.best_baseline().map(|baseline| baseline.name.clone());
-    let baseline = forecaster.baselines(&histories, &points).into_iter().find(|(name, _)| Some(name) == best.as_ref());
+    let baseline = forecaster.baselines(&histories, &points).into_iter().find(|own| Some(&own.name) == best.as_ref());
     let Forecasts { predictions, .. } = forecaster.predict(&table, &histories, points)?;
-    seen.monitor.update(&predictions, &baseline.map_or_else(|| predictions.clone(), |(_, baseline)| baseline), &y)
+    seen.monitor.update(&predictions, &baseline.map_or_else(|| predictions.clone(), |own| own.predictions), &y)
 }
 
 fn merged(value: serde_json::Result<serde_json::Value>, more: serde_json::Value) -> Result<serde_json::Value, Error> {

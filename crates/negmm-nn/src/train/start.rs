@@ -27,6 +27,7 @@ pub struct Start {
 
 impl NetworkJob {
     /// The initial state of the training.
+    #[doc(hidden)]
     pub fn start(&self) -> Start {
         let counter = |stream| Counter::new(self.seed, stream);
         Start {

@@ -61,6 +61,16 @@ pub struct Score {
     pub nll: f64,
 }
 
+/// The forecasts of a baseline.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BaselineForecast {
+    /// Name of the baseline.
+    pub name: String,
+    /// One prediction per point.
+    pub predictions: Predictions,
+}
+
 /// Forecasts in the order of series, origins and steps ahead.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -216,9 +226,10 @@ impl Forecaster {
         Ok(Forecasts { points, predictions: self.model.helper().accelerating(predictions) })
     }
 
-    /// The baselines' forecasts of the same points, with their names.
-    pub fn baselines(&self, histories: &Histories, points: &[ForecastPoint]) -> Vec<(String, Predictions)> {
-        self.each_baseline(histories).map(|(name, predict)| (name, predict(points))).collect()
+    /// The baselines' forecasts of the same points.
+    pub fn baselines(&self, histories: &Histories, points: &[ForecastPoint]) -> Vec<BaselineForecast> {
+        let baselines = self.each_baseline(histories);
+        baselines.map(|(name, predict)| BaselineForecast { name, predictions: predict(points) }).collect()
     }
 
     /// The name of each baseline, and a function that forecasts points of these series.

@@ -40,7 +40,7 @@ pub use adaptive::AdaptiveScores;
 pub use backtest::{Backtest, BacktestOrigins, backtest};
 pub use features::ForecastPoint;
 pub use fit::{FittedForecaster, ForecastPlan, fit_forecaster};
-pub use forecaster::{Forecaster, Forecasts, Score};
+pub use forecaster::{BaselineForecast, Forecaster, Forecasts, Score};
 pub use frequency::Frequency;
 pub use naive::Naive;
 pub use paths::Aggregate;

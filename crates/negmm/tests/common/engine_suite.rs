@@ -448,8 +448,8 @@ pub fn validation_that_is_not_finite_never_wins(engine: &dyn Engine) {
     assert!(trained.parameters.numbers().iter().all(|weight| weight.is_finite()));
 }
 
-/// (place in the flat buffer, whether it is a bias) of every weight and bias.
-fn places(layers: &[Layer]) -> Vec<(usize, bool)> {
+/// (index in the flat buffer, whether it is a bias) of every weight and bias.
+fn parameter_indices(layers: &[Layer]) -> Vec<(usize, bool)> {
     let of_row = |layer: &Layer, row: usize| {
         let (start, inputs) = ((layer.start + row * layer.stride) * WIDTH, layer.inputs);
         (0..=inputs).map(move |input| (start + input, input == inputs))
@@ -462,29 +462,29 @@ pub fn weight_decay_shrinks_weights_and_no_bias(engine: &dyn Engine) {
     let with = |weight_decay: f64| {
         let training = plain_training(1).weight_decay(weight_decay).batch_size(1000).learning_rate(0.02);
         let job = NetworkJob { validation: [].into(), ..job(&data, 1, training) };
-        (places(&job.network.layers()), train(engine, &job).parameters)
+        (parameter_indices(&job.network.layers()), train(engine, &job).parameters)
     };
-    let ((places, without), (_, decayed)) = (with(0.0), with(5.0));
+    let ((indices, without), (_, decayed)) = (with(0.0), with(5.0));
     let shrink = (1.0_f64 - 0.02 * 5.0) as f32;
-    assert_eq!(places.iter().filter(|(_, bias)| *bias).count(), 9 + 9);
-    for (place, bias) in places {
-        let (without, decayed) = (without.numbers()[place], decayed.numbers()[place]);
-        assert_eq!(decayed, if bias { without } else { without * shrink }, "{place} {bias}");
+    assert_eq!(indices.iter().filter(|(_, bias)| *bias).count(), 9 + 9);
+    for (index, bias) in indices {
+        let (without, decayed) = (without.numbers()[index], decayed.numbers()[index]);
+        assert_eq!(decayed, if bias { without } else { without * shrink }, "{index} {bias}");
     }
     // Larger than one over the rate, it takes all.
-    let (places, gone) = with(1e6);
-    assert!(places.iter().all(|(place, bias)| *bias || gone.numbers()[*place] == 0.0));
+    let (indices, gone) = with(1e6);
+    assert!(indices.iter().all(|(index, bias)| *bias || gone.numbers()[*index] == 0.0));
 }
 
 pub fn padding_stays_zero(engine: &dyn Engine) {
     let data = bimodal(64, 12);
     for job in several(&data) {
         let real: std::collections::HashSet<usize> =
-            places(&job.network.layers()).into_iter().map(|(place, _)| place).collect();
+            parameter_indices(&job.network.layers()).into_iter().map(|(index, _)| index).collect();
         assert_eq!(real.len(), job.network.parameters());
         let trained = train(engine, &job);
-        for (place, weight) in trained.parameters.numbers().iter().enumerate() {
-            assert!(real.contains(&place) || *weight == 0.0, "{place} {weight}");
+        for (index, weight) in trained.parameters.numbers().iter().enumerate() {
+            assert!(real.contains(&index) || *weight == 0.0, "{index} {weight}");
         }
     }
 }
