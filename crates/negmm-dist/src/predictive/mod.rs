@@ -22,12 +22,12 @@ pub(crate) use scores::check_step;
 /// Methods return one value for each row, in order; results do not depend on the number of threads.
 ///
 /// ```
-/// use negmm_dist::{Mixtures, Predictions};
+/// use negmm_dist::{Interval, Mixtures, Predictions};
 ///
 /// let weights = vec![0.5, 0.5, 1.0, 0.0];
 /// let predictions = Predictions::from(Mixtures::new(2, weights, vec![-3.0, 3.0, 7.0, 0.0], vec![1.0; 4])?);
 /// assert_eq!(predictions.mean(), [0.0, 7.0]);
-/// let (lower, upper) = predictions.interval(0.9)?;
+/// let Interval { lower, upper } = predictions.interval(0.9)?;
 /// assert!(lower[0] < -3.0 && 3.0 < upper[0]);
 /// # Ok::<(), negmm_dist::Error>(())
 /// ```
