@@ -31,11 +31,11 @@ def _estimator(cls: Class) -> Class:
 
 @_estimator
 class AutoRegressor(DistributionRegressor):
-    """The default method: a calibrated pool of neural Gaussian mixtures that needs no tuning.
+    """The default method: a calibrated pool of neural Gaussian mixtures, a linear model and a forest; no tuning needed.
 
-    The rows are split into folds, and for each fold networks are trained on the other folds. Each keeps its best
-    checkpoint on its own fold. All networks are pooled, and their sds are rescaled by a factor fitted to the
-    out-of-fold predictions. Parameters that are None are chosen by the preset and the number of rows.
+    The rows are split into folds, and for each fold every member of the pool is trained on the other folds. The
+    weights of the members and the factors of their sds are fitted to the out-of-fold predictions. Parameters that are
+    None are chosen by the preset and the number of rows.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class AutoRegressor(DistributionRegressor):
     >>> y = np.sin(2 * x[:, 0]) + 0.1 * np.cos(40 * x[:, 0])
     >>> model = AutoRegressor(preset="fast", steps=300, hidden=(32,)).fit(x, y)
     >>> model.predict_dist(x)
-    <Distribution of 200 rows: mixture of 40 Gaussians>
+    <Distribution of 200 rows: mixture of 203 Gaussians>
     >>> model.score(x, y) > 0.9
     True
     """
@@ -57,6 +57,7 @@ class AutoRegressor(DistributionRegressor):
         *,
         preset: Literal["fast", "medium", "best"] = "medium",
         folds: int | None = None,
+        n_repeats: int | None = None,
         ensemble_size: int | None = None,
         components: int = 8,
         eta: float = 0.5,
@@ -72,6 +73,12 @@ class AutoRegressor(DistributionRegressor):
         patience: int | None = None,
         dropout: float | None = None,
         weight_decay: float | None = None,
+        density_networks: bool | None = None,
+        short_networks: bool | None = None,
+        dropout_networks: bool | None = None,
+        linear: bool | None = None,
+        forest: bool | None = None,
+        boosted_trees: bool | None = None,
         lower: float | None = None,
         upper: float | None = None,
         continuous: bool = False,

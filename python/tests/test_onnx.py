@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import onnx
@@ -24,6 +25,11 @@ TOLERANCE = 1e-5
 QUICK = "--epochs 30 --hidden 24 --patience 0"
 NETWORK = f"--components 3 {QUICK}"
 AUTO = "--preset fast --folds 2 --steps 150 --hidden 24"
+#: Small networks, so that linear models and forests have weight in the pool.
+POOL = "--folds 2 --n-repeats 1 --steps 100 --hidden 8 --short-networks false --dropout-networks false"
+
+#: The targets.
+TARGETS = ("plain", "counts", "tens", "rainy", "share", "steps", "mixed", "mixed_tens", "mixed_zero")
 
 #: Name, method and options, target, options of the data.
 MODELS = [
@@ -47,6 +53,10 @@ MODELS = [
     ("constant", "constant", "rainy", ""),
     ("auto", f"auto {AUTO}", "plain", ""),
     ("auto-trees", "auto --preset best --folds 2 --steps 150 --hidden 24", "steps", "--features size,age,place,when"),
+    ("auto-pool", f"auto {POOL}", "mixed", ""),
+    ("auto-pool-grid", f"auto {POOL}", "mixed_tens", ""),
+    ("auto-pool-atoms", f"auto {POOL}", "mixed_zero", ""),
+    ("auto-alone", f"auto {POOL} --linear false --forest false", "mixed", "--features size,age,place"),
     ("auto-counts", f"auto {AUTO}", "counts", ""),
     ("counts-capped", f"ne-gmm {NETWORK}", "counts", "--lower 0 --upper 12 --ignore when,until"),
     ("auto-atoms", f"auto {AUTO}", "rainy", ""),
@@ -83,6 +93,10 @@ def rows(count: int, seed: int) -> pandas.DataFrame:
     frame["rainy"] = np.where(rng.random(count) < 0.4, 0.0, np.abs(centre * rng.gamma(2, 1, count)).round(4))
     frame["share"] = (1 / (1 + np.exp(-(frame["size"] - 60) / 15 - rng.normal(0, 1, count)))).round(6)
     frame["steps"] = (40 * (frame["size"] > 60) + 30 * np.sin(frame["age"] / 10) + rng.normal(0, 8, count)).round(4)
+    mixed = 60 * (frame["size"] > 60) + frame["age"] + 30 * (frame["place"] == "Oslo") + rng.normal(0, 8, count)
+    frame["mixed"] = mixed.round(4)
+    frame["mixed_tens"] = (mixed / 10).round() * 10
+    frame["mixed_zero"] = np.where(rng.random(count) < 0.3, 0.0, (mixed - 60).round(4))
     return frame
 
 
@@ -159,10 +173,12 @@ def levels() -> str:
     )
 
 
-def exported_and_predicted(files, name: str, method: str, target: str, options: str) -> tuple[str, pandas.DataFrame]:
-    """Fits, exports and predicts."""
+def exported_and_predicted(
+    files, name: str, method: str, target: str, options: str
+) -> tuple[str, str, pandas.DataFrame]:
+    """Fits, exports and predicts; what `fit` says comes first."""
     model, graph, out = files / f"{name}.negmm", files / f"{name}.onnx", files / f"{name}.csv"
-    others = [other for other in ("plain", "counts", "tens", "rainy", "share", "steps") if other != target]
+    others = [other for other in TARGETS if other != target]
     words = options.split()
     if "--features" not in words:
         at = words.index("--ignore") + 1 if "--ignore" in words else None
@@ -171,15 +187,16 @@ def exported_and_predicted(files, name: str, method: str, target: str, options: 
             if at
             else [*words, "--ignore", ",".join(others)]
         )
-    run("fit", files / "train.csv", "--target", target, "-o", model, "--quiet", "--method", *method.split(), *words)
+    fitted = ["--target", target, "-o", model, "--quiet", "--method", *method.split(), *words]
+    said = run("fit", files / "train.csv", *fitted)
     run("export", model, "-o", graph)
     run("predict", model, files / "new.csv", "-o", out, "--quiet", "--quantiles", levels())
-    return str(graph), pandas.read_csv(out)
+    return said, str(graph), pandas.read_csv(out)
 
 
 @pytest.mark.parametrize(("name", "method", "target", "options"), MODELS, ids=[model[0] for model in MODELS])
 def test_the_graph_predicts_what_predict_predicts(files, name, method, target, options):
-    graph, expected = exported_and_predicted(files, name, method, target, options)
+    said, graph, expected = exported_and_predicted(files, name, method, target, options)
     onnx.checker.check_model(graph, full_check=True)
     new = pandas.read_csv(files / "new.csv", keep_default_na=False, na_values=[""])
     found = outputs(graph, new)
@@ -190,6 +207,14 @@ def test_the_graph_predicts_what_predict_predicts(files, name, method, target, o
     if name in ("ngboost", "auto-trees"):
         operators = {node.op_type for node in onnx.load(graph).graph.node}
         assert "TreeEnsembleRegressor" in operators and ("Gemm" in operators) == (name == "auto-trees")
+    if name.startswith("auto-pool"):
+        assert re.search(r"stacking weights: networks .*linear .*forest .*of which tails", said), said
+        trees = [node for node in onnx.load(graph).graph.node if node.op_type == "TreeEnsembleRegressor"]
+        # One forest for each fold, with a target for each component.
+        counts = [attribute.i for node in trees for attribute in node.attribute if attribute.name == "n_targets"]
+        assert len(counts) == 2 and min(counts) > 2
+    if name == "auto-alone":
+        assert re.search(r"stacking weights: networks 1.00, of which tails", said), said
     if "samples" not in found:
         assert np.allclose(found["weights"].sum(axis=1), 1)
         assert np.all(found["sds"] >= 0)

@@ -21,8 +21,8 @@ use crate::upload::SharedBuffers;
 /// Maximal jobs that are pending or running on the device; more are taken from the queue as these finish.
 const MAX_JOBS_IN_FLIGHT: usize = 4096;
 
-/// Trains networks on a device, and on the CPU all other jobs: trees, networks that no kernel supports, and those of a device that fails.
-/// Results are bit-identical to those of [`CpuEngine`].
+/// Trains networks on a device, and on the CPU all other jobs: trees, forests, linear models, networks that no kernel supports, and those of
+/// a device that fails. Results are bit-identical to those of [`CpuEngine`].
 pub struct CudaEngine<D = CudaDevice> {
     device: D,
     /// Trains the jobs that do not go to the device.

@@ -48,6 +48,9 @@ pub const CALIBRATION: u64 = of(17);
 /// The randomised PIT of monitored targets where the distribution function jumps.
 pub const JUMPS: u64 = of(18);
 
+/// The rows and features of a forest, one for each tree.
+pub const FOREST: u64 = of(19);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +76,7 @@ mod tests {
             PATHS,
             CALIBRATION,
             JUMPS,
+            FOREST,
         ];
         let purposes: std::collections::HashSet<u64> = all.iter().map(|stream| stream >> 56).collect();
         assert_eq!(purposes.len(), all.len());

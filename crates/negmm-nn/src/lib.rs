@@ -4,6 +4,9 @@
 pub mod atomic_file;
 pub mod callbacks;
 pub mod dataset;
+pub mod empirical;
+pub mod forest;
+pub mod linear;
 pub mod loss;
 pub mod net;
 pub mod ngboost;

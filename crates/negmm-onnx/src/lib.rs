@@ -15,7 +15,7 @@
 //! | from | to | module |
 //! |---|---|---|
 //! | columns | features, the same bits as the encoder's | `columns`, `calendar` |
-//! | features | raw outputs of networks, in floats; sums of trees | `network`, `trees` |
+//! | features | raw outputs of networks, in floats; sums of boosted trees and forests | `network`, `trees` |
 //! | raw outputs | mixtures or samples, standardised, in doubles | `predictor`, `mixture`, `samples` |
 //! | mixtures | mean, sd and quantiles on the target's support | `target_distribution`, `rounded`, `cdf`, `normal` |
 //! | all of it | bytes | `graph`, `proto` |

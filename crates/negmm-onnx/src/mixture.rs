@@ -1,6 +1,7 @@
 //! Mixtures in a graph, in units of the standardised target: from network heads, concatenated, widened, moment-matched.
 
 use negmm::data::Target;
+use negmm::method::Tail;
 use negmm::net::{GaussianHead, MixtureHead};
 
 use crate::graph::{Attribute, Graph, Value};
@@ -38,17 +39,24 @@ impl Mixture {
 
     /// The same mixture for every row.
     pub fn constant(graph: &mut Graph, mixture: &negmm::Mixtures, target: &Target, rows: &Value) -> Self {
-        let kinds: Vec<ComponentKind> = (mixture.sds().iter().zip(mixture.means()))
+        let weights = graph.doubles(&[1, mixture.components()], mixture.weights());
+        let weights = graph.repeated(&weights, rows);
+        Self::of_weights(graph, weights, mixture.means(), mixture.sds(), target)
+    }
+
+    /// Components that are the same for every row, with weights of rows × components. An sd of 0 is an atom.
+    pub fn of_weights(graph: &mut Graph, weights: Value, means: &[f64], sds: &[f64], target: &Target) -> Self {
+        let kinds: Vec<ComponentKind> = (sds.iter().zip(means))
             .map(|(sd, mean)| if *sd > 0.0 { ComponentKind::Gaussian } else { Self::atom_at(*mean, target) })
             .collect();
-        let means = kinds.iter().zip(mixture.means()).map(|(kind, mean)| match kind {
+        let means = kinds.iter().zip(means).map(|(kind, mean)| match kind {
             ComponentKind::Gaussian => *mean,
             ComponentKind::Atom(atom) => standardised_atoms(target)[*atom],
         });
-        let shape = [1, mixture.components()];
-        let [weights, means, sds] = [mixture.weights(), &means.collect::<Vec<_>>(), mixture.sds()].map(|list| {
+        let shape = [1, sds.len()];
+        let [means, sds] = [&means.collect::<Vec<_>>()[..], sds].map(|list| {
             let list = graph.doubles(&shape, list);
-            graph.repeated(&list, rows)
+            graph.repeated(&list, &weights)
         });
         Self { weights, means, sds, kinds }
     }
@@ -124,6 +132,39 @@ impl Mixture {
             sds,
             kinds: mixtures.iter().flat_map(|(_, mixture)| mixture.kinds.iter().copied()).collect(),
         }
+    }
+
+    /// Adds wide copies of each row's own distribution. They share the weight of the Gaussian components.
+    pub fn with_tails(mut self, graph: &mut Graph, tails: &[Tail]) -> Self {
+        if tails.is_empty() {
+            return self;
+        }
+        let is_gaussian: Vec<f64> = self.kinds.iter().map(|kind| f64::from(*kind == ComponentKind::Gaussian)).collect();
+        let gaussians = graph.doubles(&[1, is_gaussian.len()], &is_gaussian);
+        let own = graph.mul(&self.weights, &gaussians);
+        let total = graph.sum(&own, 1);
+        // A row may have atoms alone: the copies have no weight then, and an sd of 1.
+        let divisor = graph.at_least(&total, f64::MIN_POSITIVE);
+        let shares = graph.div(&own, &divisor);
+        let variances = graph.mul(&self.sds, &self.sds);
+        let (mean, sd) = moments(graph, &shares, &self.means, &variances);
+        let (zero, one) = (graph.number(0.0), graph.number(1.0));
+        let some = graph.op("Greater", &[&total, &zero]);
+        let sd = graph.op("Where", &[&some, &sd, &one]);
+        let taken: f64 = tails.iter().map(|tail| tail.weight).sum();
+        let remaining: Vec<f64> = is_gaussian.iter().map(|gaussian| 1.0 - taken * gaussian).collect();
+        let remaining = graph.doubles(&[1, remaining.len()], &remaining);
+        let remaining = graph.mul(&self.weights, &remaining);
+        let of_tails = |of: fn(&Tail) -> f64| tails.iter().map(of).collect::<Vec<f64>>();
+        let [weights, scales, same] = [of_tails(|tail| tail.weight), of_tails(|tail| tail.scale), of_tails(|_| 1.0)]
+            .map(|list| graph.doubles(&[1, tails.len()], &list));
+        let [weights, means, sds] =
+            [(&total, weights), (&mean, same), (&sd, scales)].map(|(of_row, factors)| graph.mul(of_row, &factors));
+        self.weights = graph.concat(&[&remaining, &weights], 1);
+        self.means = graph.concat(&[&self.means, &means], 1);
+        self.sds = graph.concat(&[&self.sds, &sds], 1);
+        self.kinds.extend(vec![ComponentKind::Gaussian; tails.len()]);
+        self
     }
 
     /// Adds variance, rows × 1, to each Gaussian component.

@@ -22,7 +22,7 @@ pub enum Predicted {
 /// # Errors
 /// When the predictor cannot be exported.
 pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, target: &Target) -> Result<Predicted> {
-    let mut rows = Rows { features, last: None };
+    let mut rows = Rows { features, filled: Vec::new() };
     let (predicted, pool) = match predictor {
         Predictor::Networks { members, head: Head::Samples(head), pool } => {
             let values: Vec<Value> = members.iter().map(|member| rows.raw(graph, member)).collect();
@@ -31,12 +31,13 @@ pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, 
             (Predicted::Samples(samples), *pool)
         }
         Predictor::Networks { pool, .. } => (Predicted::Mixture(rows.mixture(graph, predictor, target)?), *pool),
-        Predictor::Stack { parts } => {
+        Predictor::Stack { parts, tails } => {
             let mut mixtures = Vec::new();
             for part in parts {
                 mixtures.push((part.weight, rows.mixture(graph, &part.predictor, target)?));
             }
-            (Predicted::Mixture(Mixture::concatenated(graph, &mixtures)), Pool::Mixture)
+            let stacked = Mixture::concatenated(graph, &mixtures).with_tails(graph, tails);
+            (Predicted::Mixture(stacked), Pool::Mixture)
         }
         single => (Predicted::Mixture(rows.mixture(graph, single, target)?), Pool::Mixture),
     };
@@ -52,22 +53,21 @@ pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, 
     })
 }
 
-/// The encoded rows with the last target encoding that was filled in.
+/// The encoded rows, and the same with each target encoding that was filled in.
 struct Rows<'a> {
     features: &'a Features,
-    last: Option<(&'a TargetEncoding, Value)>,
+    filled: Vec<(&'a TargetEncoding, Value)>,
 }
 
 impl<'a> Rows<'a> {
     fn with(&mut self, graph: &mut Graph, statistics: &'a TargetEncoding) -> Value {
-        match &self.last {
-            Some((same, rows)) if *same == statistics => rows.clone(),
-            _ => {
-                let rows = self.features.with(graph, statistics);
-                self.last = Some((statistics, rows.clone()));
-                rows
-            }
+        // Members of a pool that are trained on the same rows share them.
+        if let Some((_, rows)) = self.filled.iter().find(|(same, _)| *same == statistics) {
+            return rows.clone();
         }
+        let rows = self.features.with(graph, statistics);
+        self.filled.push((statistics, rows.clone()));
+        rows
     }
 
     fn raw(&mut self, graph: &mut Graph, member: &'a Member) -> Value {
@@ -89,6 +89,12 @@ impl<'a> Rows<'a> {
                 let sds = graph.op("Exp", &[&log_sds]);
                 let sds = graph.at_least(&sds, boosted.sigma_min);
                 Ok(Mixture::normal(graph, means, sds))
+            }
+            Predictor::Forest { forest, statistics } => {
+                let rows = self.with(graph, statistics);
+                let weights = trees::component_weights(graph, forest, &rows);
+                let list = |at: usize| forest.components.iter().map(|component| component[at]).collect::<Vec<f64>>();
+                Ok(Mixture::of_weights(graph, weights, &list(0), &list(1), target))
             }
             Predictor::Networks { members, head, .. } => {
                 let weight = 1.0 / members.len() as f64;

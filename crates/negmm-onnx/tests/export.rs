@@ -1,6 +1,7 @@
 //! The bytes of exported graphs, and errors. Outputs of a runtime are compared with the library in `python/tests/test_onnx.py`.
 
 use negmm::data::Column;
+use negmm::method::{Auto, MemberKind, Part, Predictor};
 use negmm::{Method, Model, Table, fit};
 
 fn table(names: [&str; 2]) -> Table {
@@ -29,6 +30,67 @@ fn the_same_model_gives_the_same_bytes() {
         for name in ["city", "levels", "quantiles", "negmm.inputs"] {
             assert!(bytes.windows(name.len()).any(|part| part == name.as_bytes()), "{method} {name}");
         }
+    }
+}
+
+/// The parts of a pool with a forest, a linear model and wide copies, of a target with the atom 0 or of counts.
+fn pool(counts: bool) -> (Model, Vec<Part>) {
+    let uniform = |row: u32, step: f64| (f64::from(row) * step).fract();
+    let numbers = |step: f64| Column::Numbers((0..240).map(|row| uniform(row, step)).collect());
+    let y = (0..240).map(|row| {
+        let (a, b, noise) =
+            (uniform(row, 0.618_033_988_7), uniform(row, 0.414_213_562_4), uniform(row, 0.732_050_807_6));
+        // Linear in one input, a step of the other.
+        let y = 4.0 * a + if b > 0.5 { 3.0 } else { 0.0 } + noise;
+        if counts {
+            y.floor()
+        } else if row % 4 == 0 {
+            0.0
+        } else {
+            // On both sides of the atom, which is no bound then.
+            y - 3.5
+        }
+    });
+    let columns =
+        vec![("a", numbers(0.618_033_988_7)), ("b", numbers(0.414_213_562_4)), ("y", Column::Numbers(y.collect()))];
+    let auto = Auto::default().folds(2).n_repeats(1).steps(60).hidden(vec![8]).components(2);
+    let auto = auto.short_networks(false).dropout_networks(false).density_networks(false);
+    let model = fit(&Table::new(columns).unwrap(), "y", &auto.into()).unwrap();
+    let Predictor::Stack { parts, tails } = model.predictor() else { panic!("a stack") };
+    assert!(!tails.is_empty());
+    for kind in [MemberKind::Forest, MemberKind::Linear] {
+        assert!(parts.iter().any(|part| part.kind == kind), "{kind} {counts}");
+    }
+    let parts = parts.clone();
+    (model, parts)
+}
+
+#[test]
+fn every_member_of_a_pool_and_the_tails_are_in_the_graph() {
+    for counts in [false, true] {
+        let (model, parts) = pool(counts);
+        let bytes = negmm_onnx::export(&model).unwrap();
+        assert_eq!(bytes, negmm_onnx::export(&model).unwrap());
+        let times = |name: &[u8]| bytes.windows(name.len()).filter(|part| *part == name).count();
+        let forests: Vec<_> = parts
+            .iter()
+            .filter_map(|part| match &part.predictor {
+                Predictor::Forest { forest, .. } => Some(forest),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(times(b"TreeEnsembleRegressor"), forests.len());
+        assert!(forests.iter().all(|forest| counts != forest.components.iter().any(|[_, sd]| *sd == 0.0)));
+        // The shape of the weights: a symbolic number of rows, then as many components as the library predicts.
+        let components = model.predictor().components().unwrap();
+        let number = match u8::try_from(components) {
+            Ok(small @ ..128) => vec![small],
+            _ => vec![(components % 128) as u8 | 128, (components / 128) as u8],
+        };
+        let mut shape = b"predictions\x0a".to_vec();
+        shape.extend([1 + number.len() as u8, 8]);
+        shape.extend(number);
+        assert_eq!(times(&shape), 3, "weights, means and sds of {components} components");
     }
 }
 

@@ -136,9 +136,9 @@ pub mod train {
     pub use negmm_nn::loss::sinkhorn::{Prior, Sinkhorn};
     #[doc(inline)]
     pub use negmm_nn::train::{
-        Callbacks, CpuEngine, Engine, Epoch, Estimate, Finish, History, Isa, Job, JobGroup, JobGroups, NetworkJob,
-        Objective, Optimiser, Progress, Queue, SD_FACTORS, Schedule, Selection, Trained, TrainedNetwork,
-        TrainingConfig, TrainingPlan, TreesJob, Validation, train,
+        Callbacks, CpuEngine, Engine, Epoch, Estimate, Finish, ForestJob, History, Isa, Job, JobGroup, JobGroups,
+        LinearJob, NetworkJob, Objective, Optimiser, Progress, Queue, SD_FACTORS, Schedule, Selection, Trained,
+        TrainedNetwork, TrainingConfig, TrainingPlan, TreesJob, Validation, train,
     };
 }
 
@@ -148,6 +148,12 @@ pub mod ngboost {
     pub use negmm_nn::ngboost::{
         Boosted, BoostingScore, Columns, NgBoost, Node, Parts, Round, RoundScore, Splits, TrainedTrees, Tree,
     };
+}
+
+/// Random forests whose leaves hold the distribution of their targets.
+pub mod forest {
+    #[doc(inline)]
+    pub use negmm_nn::forest::{Forest, ForestConfig};
 }
 
 /// Options of methods: names, ranges, values and former names.

@@ -50,7 +50,8 @@ fn networks_learn_how_probable_an_atom_is() {
         assert_eq!(Some(mixtures.components()), learnt.predictor.components());
         for (row, mixture) in mixtures.rows().enumerate() {
             let atoms: Vec<usize> = (0..mixtures.components()).filter(|k| mixture.sds[*k] == 0.0).collect();
-            assert_eq!(atoms.len() * 4, mixtures.components(), "{name}");
+            // In a pool the empirical distribution and the tails have further components.
+            assert!(name == "auto" || atoms.len() * 4 == mixtures.components(), "{name}");
             assert!(atoms.iter().all(|k| mixture.means[*k] == f64::from(ATOM)), "{name}");
             let probability: f64 = atoms.iter().map(|k| mixture.weights[*k]).sum();
             let expected = [0.1, 0.1, 0.5, 0.5][row];

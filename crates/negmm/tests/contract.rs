@@ -301,7 +301,7 @@ fn what_is_loaded_predicts_the_same_bits() {
 /// 32-bit weights of the rows (1e-8); the constant is a 64-bit mean.
 fn rounding(method: &Method) -> f64 {
     match method {
-        Method::Constant(_) => 1e-12,
+        Method::Constant(_) => 1e-8,
         Method::NgBoost(_) => 1e-6,
         _ => 2e-5,
     }

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use negmm::data::Dataset;
-use negmm::train::{Callbacks, CpuEngine, Engine, Job, Progress, Queue, Trained, train};
+use negmm::train::{Callbacks, CpuEngine, Engine, Job, LinearJob, Progress, Queue, Trained, train};
 use negmm::{Error, ErrorKind, Result};
+
+use crate::common::engine_suite::{forest_job, linear_job};
 
 /// Names the folder with the job, for the second process.
 const FOLDER: &str = "NEGMM_TEST_JOB";
@@ -150,6 +152,49 @@ fn a_job_goes_with_its_own_rows_alone() {
         assert!(Trained::from_bytes(&bytes[..cut]).is_err(), "{cut}");
     }
     assert!(Trained::from_bytes(&bytes).unwrap_err().to_string().starts_with("these bytes are no training's result"));
+}
+
+#[test]
+fn linear_models_and_forests_go_as_bytes() {
+    let mut data = Dataset::new(2);
+    (0..80).for_each(|row| {
+        let x = (row * 37 % 80) as f32 / 80.0;
+        data.push(&[x, (row % 7) as f32], if row % 5 == 0 { 0.0 } else { 0.3 + x * x });
+    });
+    let data = Arc::new(data.with_atoms(vec![0.0]));
+    let arrived = Arc::new(Dataset::from_bytes(&data.to_bytes().unwrap()).unwrap());
+    let jobs = [Job::from(linear_job(&data)), forest_job(&data).into()];
+    for (job, other) in jobs.iter().zip(jobs.iter().rev()) {
+        let bytes = job.to_bytes().unwrap();
+        assert_ne!(bytes, other.to_bytes().unwrap());
+        let read = Job::from_bytes(&bytes, &arrived).unwrap();
+        assert_eq!(read.to_bytes().unwrap(), bytes);
+        let trained = |job: &Job| {
+            let trained = train(&CpuEngine::new(1), std::slice::from_ref(job), &Callbacks::nothing()).remove(0);
+            trained.unwrap().to_bytes().unwrap()
+        };
+        let result = trained(job);
+        assert_eq!(result, trained(&read));
+        assert_eq!(Trained::from_bytes(&result).unwrap().to_bytes().unwrap(), result);
+        for cut in [0, 8, 100, bytes.len() - 1] {
+            assert!(Job::from_bytes(&bytes[..cut], &data).is_err(), "{cut}");
+        }
+        for cut in [0, 8, 100, result.len() - 1] {
+            assert!(Trained::from_bytes(&result[..cut]).is_err(), "{cut}");
+        }
+    }
+    let (mut empty, mut without) = (linear_job(&data), forest_job(&data));
+    empty.head.components = 0;
+    without.config.n_estimators = 0;
+    let beyond = LinearJob { train: [80].into(), ..linear_job(&data) };
+    for (job, reason) in [
+        (Job::from(beyond), "a job has rows beyond the 80 of its data"),
+        (empty.into(), "its head is out of range"),
+        (without.into(), "the settings of a forest are out of range"),
+    ] {
+        let error = Job::from_bytes(&job.to_bytes().unwrap(), &data).unwrap_err();
+        assert_eq!(error.to_string(), reason);
+    }
 }
 
 /// Every method planned here, trained elsewhere and finished here gives the bytes of a fit that never left.

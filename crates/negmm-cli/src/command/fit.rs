@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use negmm::method::{Member, Predictor};
+use negmm::method::{Member, MemberKind, Predictor};
 use negmm::model::{Fitted, plan};
 use negmm::net::{Head, Stem};
 use negmm::train::{Callbacks, Estimate, Job, Trained};
@@ -168,29 +168,23 @@ fn shape(predictor: &Predictor) -> String {
         Predictor::Trees { boosted, .. } => {
             format!(", {} of two trees", format::counted(boosted.rounds.len(), "round"))
         }
-        Predictor::Stack { parts } => {
+        Predictor::Stack { parts, tails } => {
             let of_first = parts.iter().find(|part| matches!(part.predictor, Predictor::Networks { .. }));
             let first = of_first.map_or(String::new(), |part| shape(&part.predictor));
-            let weights = parts.iter().map(|part| (kind(&part.predictor), part.weight));
-            let mut kinds: Vec<(&str, f64)> = Vec::new();
-            for (kind, weight) in weights {
-                match kinds.iter_mut().find(|(known, _)| *known == kind) {
-                    Some((_, sum)) => *sum += weight,
-                    None => kinds.push((kind, weight)),
+            let mut kinds: Vec<(MemberKind, f64)> = Vec::new();
+            for part in parts {
+                match kinds.iter_mut().find(|(kind, _)| *kind == part.kind) {
+                    Some((_, sum)) => *sum += part.weight,
+                    None => kinds.push((part.kind, part.weight)),
                 }
             }
-            let kinds: Vec<String> = kinds.iter().map(|(kind, weight)| format!("{kind} {weight:.2}")).collect();
-            format!("{first}\nstacking weights: {}", kinds.join(", "))
+            let mut list: Vec<String> = kinds.iter().map(|(kind, weight)| format!("{kind} {weight:.2}")).collect();
+            if !tails.is_empty() {
+                list.push(format!("of which tails {:.3}", tails.iter().map(|tail| tail.weight).sum::<f64>()));
+            }
+            format!("{first}\nstacking weights: {}", list.join(", "))
         }
         _ => String::new(),
-    }
-}
-
-fn kind(predictor: &Predictor) -> &'static str {
-    match predictor {
-        Predictor::Networks { .. } => "networks",
-        Predictor::Trees { .. } => "trees",
-        _ => "constant",
     }
 }
 
@@ -240,10 +234,8 @@ pub fn held_out_scores(model: &Model) -> Option<String> {
     let (validation, baseline) = (record.validation.as_ref()?, record.baseline.as_ref()?);
     let rows = format::counted(record.validation_rows, "row");
     let heading = match model.method().as_auto() {
-        Some(auto) => format!(
-            "held-out scores on {rows}, each predicted by {} of the {} (the whole ensemble is usually better):",
-            auto.ensemble_size.unwrap_or(1),
-            format::counted(record.histories.len(), "network"),
+        Some(_) => format!(
+            "held-out scores on {rows}, each predicted by models that were not trained on it (the pool is usually better):"
         ),
         None => format!("scores on the {rows} that selected the epoch (slightly optimistic):"),
     };

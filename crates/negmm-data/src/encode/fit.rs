@@ -12,6 +12,7 @@ use crate::{Column, ColumnRoles, Encoder, Kind, NumberEncoding, PredictedRows, T
 use negmm_dist::quote::quoted;
 use negmm_dist::{CensoredTargets, Error, Result, Warning};
 use negmm_nn::dataset::Dataset;
+use negmm_nn::empirical::empirical_distribution;
 
 /// Options of an encoder.
 ///
@@ -102,7 +103,7 @@ impl Encoder {
         options: EncoderOptions,
     ) -> Result<EncodedTable> {
         let roles = roles.named_as_in(table);
-        let Fit { encoder, columns, y, weights } = Fit::new(table, target, &roles, options)?;
+        let Fit { mut encoder, columns, y, weights } = Fit::new(table, target, &roles, options)?;
         target::check_range(table, &encoder.target.name, &y)?;
         let predicted = encoder.predicted_rows(table.rows());
         let targets = predicted.of(&y).to_vec();
@@ -122,6 +123,9 @@ impl Encoder {
         if let Some(group) = &roles.group {
             data = data.with_groups(table.groups(group)?.into_iter());
         }
+        let marginal = empirical_distribution(&data, &(0..data.len() as u32).collect::<Vec<_>>());
+        let components = marginal.weights().iter().zip(marginal.means()).zip(marginal.sds());
+        encoder.target.marginal = components.map(|((weight, mean), sd)| [*weight, *mean, *sd]).collect();
         let (data, rows) = (Arc::new(data), table.rows());
         Ok(EncodedTable { encoder, data, predicted, rows, targets, censored, weights, warnings })
     }
@@ -263,7 +267,10 @@ mod tests {
     fn the_encoded_training_table_is_what_the_encoder_makes_of_it() {
         let (table, roles) = (table(), roles());
         let encoded = Encoder::fit_transform(&table, "time", &roles, EncoderOptions::default()).unwrap();
-        assert_eq!(encoded.encoder, Encoder::fit(&table, "time", &roles).unwrap());
+        let mut fitted = Encoder::fit(&table, "time", &roles).unwrap();
+        // The distribution of the targets is that of encoded rows.
+        fitted.target.marginal.clone_from(&encoded.encoder.target.marginal);
+        assert_eq!(encoded.encoder, fitted);
         let (data, _) = encoded.encoder.encode(&table).unwrap();
         assert_eq!((encoded.data.x(), encoded.data.levels()), (data.x(), data.levels()));
         assert_eq!(encoded.targets, encoded.encoder.targets(&table).unwrap().as_ref());

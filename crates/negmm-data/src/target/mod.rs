@@ -54,6 +54,10 @@ pub struct Target {
     /// Atoms: values of many rows of an otherwise continuous target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atoms: Option<Atoms>,
+    /// The empirical distribution of the training targets, standardised: weight, mean and sd of each component, those of
+    /// atoms first. Older models have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marginal: Vec<[f64; 3]>,
     /// The column with the censoring indicator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub censored: Option<String>,
@@ -100,6 +104,7 @@ impl Target {
             grid: shape.support.step,
             support: shape.support,
             atoms: shape.atoms,
+            marginal: Vec::new(),
             censored: target_spec.censored.clone(),
             upper_end: target_spec.upper_end.clone(),
             censored_read_as: target_spec.censored.as_ref().and_then(|name| table.numbers_type(name)),
@@ -122,8 +127,14 @@ impl Target {
         y.iter().map(|y| self.scaled(*y) as f32).collect()
     }
 
-    /// The marginal distribution of the training targets, in the original unit, as one mixture: a normal, and the atoms.
-    pub fn marginal(&self) -> Mixtures {
+    /// The marginal distribution of the training targets, in the original unit, as one mixture. Of a model without
+    /// [`Target::marginal`] it is a normal distribution, and the atoms.
+    pub fn marginal_distribution(&self) -> Mixtures {
+        if !self.marginal.is_empty() {
+            let list = |at: usize| self.marginal.iter().map(|component| component[at]).collect::<Vec<f64>>();
+            let standardised = Mixtures::from_parts_unchecked(self.marginal.len(), list(0), list(1), list(2));
+            return standardised.rescale(self.mean, self.scale);
+        }
         let atoms = self.atoms.as_ref();
         let rest = 1.0 - atoms.map_or(0.0, |atoms| atoms.probabilities.iter().sum());
         let (mean, sd) = atoms.map_or((self.mean, self.scale), |atoms| (atoms.mean, atoms.sd));
@@ -229,6 +240,14 @@ impl Target {
         }
         if self.support.check().is_err() || self.atoms.as_ref().is_some_and(|atoms| !atoms.is_sound()) {
             return wrong("its support or its atoms are out of range");
+        }
+        let weights: f64 = self.marginal.iter().map(|[weight, ..]| weight).sum();
+        let in_range = |[weight, mean, sd]: &[f64; 3]| {
+            (0.0..=1.0).contains(weight) && mean.abs() <= ENCODED_LIMIT && (0.0..=ENCODED_LIMIT).contains(sd)
+        };
+        let sound = self.marginal.iter().all(in_range) && (self.marginal.is_empty() || (weights - 1.0).abs() < 1e-6);
+        if !sound {
+            return wrong("its marginal distribution is out of range");
         }
         let column_types = [&self.read_as, &self.censored_read_as, &self.upper_end_read_as];
         column_types.into_iter().flatten().try_for_each(ColumnType::check)

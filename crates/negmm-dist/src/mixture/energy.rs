@@ -40,6 +40,32 @@ pub(crate) fn mean_absolute_difference(mixture: Mixture<'_>, k: usize, l: usize)
     folded_mean(mixture.means[k] - mixture.means[l], root_sum_square(mixture.sds[k], mixture.sds[l]))
 }
 
+impl Mixture<'_> {
+    /// Mean of |X - y|.
+    pub fn mean_distance_from(&self, y: f64) -> f64 {
+        let parts = self.weights.iter().zip(self.means.iter().zip(self.sds));
+        parts.filter(|(weight, _)| **weight > 0.0).map(|(weight, (mean, sd))| weight * mean_of(mean - y, *sd)).sum()
+    }
+
+    /// Mean of |X - X'| for independent X of this mixture and X' of the other.
+    pub fn mean_distance(&self, other: Mixture<'_>) -> f64 {
+        let mut sum = 0.0;
+        for (weight, (mean, sd)) in self.weights.iter().zip(self.means.iter().zip(self.sds)) {
+            if *weight == 0.0 {
+                continue;
+            }
+            let mut inner = 0.0;
+            for (weight, (center, spread)) in other.weights.iter().zip(other.means.iter().zip(other.sds)) {
+                if *weight > 0.0 {
+                    inner += weight * mean_of(mean - center, root_sum_square(*sd, *spread));
+                }
+            }
+            sum += weight * inner;
+        }
+        sum
+    }
+}
+
 /// The CRPS if no distance overflows; rounding may make it slightly negative.
 pub(super) fn crps_unscaled(mixture: Mixture<'_>, y: f64) -> f64 {
     let mut distance = 0.0;

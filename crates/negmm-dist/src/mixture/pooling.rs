@@ -83,4 +83,19 @@ impl Mixtures {
         }
         all
     }
+
+    /// The same with further components of weight 0, up to `components`.
+    #[must_use]
+    pub fn padded_to(self, components: usize) -> Self {
+        let missing = components.saturating_sub(self.components);
+        if missing == 0 {
+            return self;
+        }
+        let pad = |list: &[f64], value: f64| -> Vec<f64> {
+            let rows = list.chunks_exact(self.components);
+            rows.flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(value, missing))).collect()
+        };
+        let (weights, means, sds) = (pad(&self.weights, 0.0), pad(&self.means, 0.0), pad(&self.sds, 1.0));
+        Self { components, weights, means, sds }
+    }
 }

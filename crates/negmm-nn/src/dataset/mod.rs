@@ -136,6 +136,12 @@ impl Dataset {
         self.novelty = None;
     }
 
+    /// The same with each target as the number it is, not as an interval.
+    #[must_use]
+    pub fn without_intervals(&self) -> Self {
+        Self { intervals: None, ..self.clone() }
+    }
+
     /// Sets the sample weights, normalised to an average of 1.
     ///
     /// # Panics

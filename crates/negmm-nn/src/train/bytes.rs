@@ -9,9 +9,12 @@ use safetensors::tensor::SafeTensors;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{History, Job, NetworkJob, Objective, Trained, TrainedNetwork, TrainingPlan, TreesJob};
+use super::{
+    ForestJob, History, Job, LinearJob, NetworkJob, Objective, Trained, TrainedNetwork, TrainingPlan, TreesJob,
+};
 use crate::dataset::Dataset;
-use crate::net::{Network, Parameters};
+use crate::forest::{ForestConfig, read_forest, write_forest};
+use crate::net::{MixtureHead, Network, Parameters};
 use crate::ngboost::{Boosted, NgBoost, RoundScore, TrainedTrees, read_trees, write_trees};
 use crate::tensors::{self, Flaw, Tensor, Tensors, numbers_of, text_of};
 use negmm_dist::{Error, Result};
@@ -42,6 +45,13 @@ enum Work {
         #[serde(rename = "halves")]
         cross_fitting_split: usize,
     },
+    Linear {
+        head: MixtureHead,
+    },
+    Forest {
+        config: ForestConfig,
+        components: usize,
+    },
 }
 
 impl Job {
@@ -56,6 +66,10 @@ impl Job {
             }
             Self::Trees(TreesJob { settings, cross_fitting_split, seed, .. }) => {
                 (*seed, Work::Trees { settings: settings.clone(), cross_fitting_split: *cross_fitting_split })
+            }
+            Self::Linear(LinearJob { head, .. }) => (0, Work::Linear { head: *head }),
+            Self::Forest(ForestJob { config, components, seed, .. }) => {
+                (*seed, Work::Forest { config: *config, components: *components })
             }
         };
         let description = JobDescription { fingerprint: self.data().fingerprint(), seed, work };
@@ -89,6 +103,8 @@ impl Job {
             Work::Trees { settings, cross_fitting_split } => {
                 Self::Trees(TreesJob { settings, data, train, validation, cross_fitting_split, seed })
             }
+            Work::Linear { head } => Self::Linear(LinearJob { head, data, train }),
+            Work::Forest { config, components } => Self::Forest(ForestJob { config, components, data, train, seed }),
         };
         job.check()?;
         Ok(job)
@@ -107,6 +123,9 @@ enum TrainedDescription {
     Trees {
         features: usize,
         held_out: bool,
+    },
+    Forest {
+        features: usize,
     },
 }
 
@@ -137,6 +156,10 @@ impl Trained {
                     TrainedDescription::Trees { features: boosted.features, held_out: held_out.is_some() };
                 written(TRAINED, &description, &tensors)
             }
+            Self::Forest(forest) => {
+                let description = TrainedDescription::Forest { features: forest.features };
+                written(TRAINED, &description, &write_forest(forest))
+            }
         }
     }
 
@@ -163,6 +186,7 @@ impl Trained {
                     Ok(Self::Network(TrainedNetwork { parameters, history, snapshots, cross_fitted }))
                 }
                 TrainedDescription::Trees { features, held_out } => read_boosted(&tensors, features, held_out),
+                TrainedDescription::Forest { features } => read_forest(&tensors, features).map(Self::Forest),
             }
         })
     }

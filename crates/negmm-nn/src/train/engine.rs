@@ -3,6 +3,7 @@
 use super::History;
 use super::queue::Queue;
 use crate::callbacks::Callbacks;
+use crate::forest::Forest;
 use crate::net::Parameters;
 use crate::ngboost::TrainedTrees;
 use negmm_dist::Result;
@@ -21,6 +22,8 @@ pub enum Trained {
     Network(TrainedNetwork),
     /// A boosted model.
     Trees(TrainedTrees),
+    /// Of a forest.
+    Forest(Forest),
 }
 
 /// The result of training a network.

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Objective, TrainingPlan};
+use super::{History, Objective, TrainedNetwork, TrainingPlan};
 use crate::callbacks::Callbacks;
 use crate::dataset::Dataset;
-use crate::net::{Network, Stem};
+use crate::forest::{Forest, ForestConfig, TargetBins};
+use crate::linear::Linear;
+use crate::net::{Activation, Head, MixtureHead, Network, Stem};
 use crate::ngboost::{Columns, NgBoost, Targets, TrainValidation, TrainedTrees};
-use negmm_dist::math::lanes::Chunk;
+use negmm_dist::math::lanes::{Chunk, WIDTH};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
 
@@ -21,6 +23,10 @@ pub enum Job {
     Network(NetworkJob),
     /// Boosted trees.
     Trees(TreesJob),
+    /// A linear model in closed form.
+    Linear(LinearJob),
+    /// A random forest.
+    Forest(ForestJob),
 }
 
 /// One network to train.
@@ -60,6 +66,44 @@ pub struct TreesJob {
     pub seed: u64,
 }
 
+/// A linear model to fit: a network without hidden layers, in closed form.
+#[derive(Clone, Debug)]
+pub struct LinearJob {
+    /// Its outputs: a mixture around the linear prediction.
+    pub head: MixtureHead,
+    /// All rows.
+    pub data: Arc<Dataset>,
+    /// The rows it learns from.
+    pub train: Arc<[u32]>,
+}
+
+/// A forest to grow.
+#[derive(Clone, Debug)]
+pub struct ForestJob {
+    /// How.
+    pub config: ForestConfig,
+    /// Most components of its mixtures.
+    pub components: usize,
+    /// All rows.
+    pub data: Arc<Dataset>,
+    /// The rows it learns from.
+    pub train: Arc<[u32]>,
+    /// Seed of the rows and features of each tree.
+    pub seed: u64,
+}
+
+impl From<LinearJob> for Job {
+    fn from(job: LinearJob) -> Self {
+        Self::Linear(job)
+    }
+}
+
+impl From<ForestJob> for Job {
+    fn from(job: ForestJob) -> Self {
+        Self::Forest(job)
+    }
+}
+
 impl From<NetworkJob> for Job {
     fn from(job: NetworkJob) -> Self {
         Self::Network(job)
@@ -78,6 +122,8 @@ impl Job {
         match self {
             Self::Network(job) => &job.data,
             Self::Trees(job) => &job.data,
+            Self::Linear(job) => &job.data,
+            Self::Forest(job) => &job.data,
         }
     }
 
@@ -86,6 +132,8 @@ impl Job {
         match self {
             Self::Network(job) => &job.train,
             Self::Trees(job) => &job.train,
+            Self::Linear(job) => &job.train,
+            Self::Forest(job) => &job.train,
         }
     }
 
@@ -94,6 +142,7 @@ impl Job {
         match self {
             Self::Network(job) => &job.validation,
             Self::Trees(job) => &job.validation,
+            Self::Linear(_) | Self::Forest(_) => &[],
         }
     }
 
@@ -105,6 +154,8 @@ impl Job {
         match self {
             Self::Network(job) => job.check()?,
             Self::Trees(job) => job.settings.check()?,
+            Self::Linear(job) => job.check()?,
+            Self::Forest(job) => job.check()?,
         }
         let rows = self.data().len();
         if self.train().iter().chain(self.validation()).any(|row| *row as usize >= rows) {
@@ -153,10 +204,93 @@ impl NetworkJob {
                 "adversarial training is not available for sequences or embeddings: leave adversarial at 0",
             ));
         }
-        if self.train.is_empty() {
-            return Err(Error::data("there is no row to train on"));
-        }
+        some_rows(&self.train)?;
         plan.check(self.train.len())
+    }
+}
+
+impl LinearJob {
+    /// The network that predicts.
+    pub fn network(&self) -> Network {
+        Network {
+            inputs: self.data.features(),
+            stem: None,
+            hidden: Vec::new(),
+            residual: false,
+            activation: Activation::Silu,
+            outputs: self.head.outputs(),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        Head::Mixture(self.head).check().map_err(Error::options)?;
+        some_rows(&self.train)
+    }
+
+    /// Fits, on this thread.
+    pub(crate) fn train(&self) -> TrainedNetwork {
+        let Self { head, data, train, .. } = self;
+        let atoms = head.atoms.list();
+        let is_atom = |row: &u32| atoms.iter().any(|atom| atom.value == data.y()[*row as usize]);
+        let rows: Vec<u32> = train.iter().copied().filter(|row| !is_atom(row)).collect();
+        let weight = |rows: &[u32]| rows.iter().map(|row| f64::from(data.sample_weights()[*row as usize])).sum::<f64>();
+        let continuous = (weight(&rows) / weight(train)).max(LEAST_PROBABILITY);
+        let linear = Linear::fit(data, if rows.is_empty() { train } else { &rows }, head.components);
+        let network = self.network();
+        let layer = network.layers()[0];
+        let mut chunks = vec![Chunk::ZERO; network.chunks()];
+        let mut set = |output: usize, input: usize, value: f64| {
+            chunks[layer.start + output * layer.stride + input / WIDTH].0[input % WIDTH] = value as f32;
+        };
+        let (bias, every) = (layer.inputs, head.components + atoms.len());
+        for component in 0..head.components {
+            let [weight, mean, sd] = linear.errors.get(component).copied().unwrap_or([0.0, 0.0, 1.0]);
+            set(component, bias, libm::log((continuous * weight).max(LEAST_PROBABILITY)));
+            for (input, coefficient) in linear.coefficients.iter().enumerate() {
+                set(every + component, input, *coefficient);
+            }
+            set(every + component, bias, linear.intercept + mean);
+            // The inverse of floor + softplus(raw).
+            let spread = (sd - f64::from(head.sd_floor)).max(1e-6);
+            let raw = if spread > 20.0 { spread } else { libm::log(libm::expm1(spread)) };
+            set(every + head.components + component, bias, raw);
+        }
+        for (number, atom) in atoms.iter().enumerate() {
+            let at: Vec<u32> = train.iter().copied().filter(|row| data.y()[*row as usize] == atom.value).collect();
+            let probability = (weight(&at) / weight(train)).max(LEAST_PROBABILITY);
+            set(head.components + number, bias, libm::log(probability));
+        }
+        TrainedNetwork {
+            parameters: chunks.into(),
+            history: History::default(),
+            snapshots: Vec::new(),
+            cross_fitted: None,
+        }
+    }
+}
+
+fn some_rows(train: &[u32]) -> Result<()> {
+    if train.is_empty() { Err(Error::data("there is no row to train on")) } else { Ok(()) }
+}
+
+/// The smallest weight of a component of a linear model.
+const LEAST_PROBABILITY: f64 = 1e-9;
+
+impl ForestJob {
+    fn check(&self) -> Result<()> {
+        let ForestConfig { n_estimators, min_samples_leaf, max_features, max_samples } = self.config;
+        let counts = [n_estimators, min_samples_leaf, max_samples, self.components];
+        let sound = counts.iter().all(|count| *count > 0) && max_features > 0.0 && max_features <= 1.0;
+        if !sound || self.components > usize::from(u16::MAX) {
+            return Err(Error::options("the settings of a forest are out of range"));
+        }
+        some_rows(&self.train)
+    }
+
+    /// Grows, on this thread.
+    pub(crate) fn train(&self) -> Forest {
+        let bins = TargetBins::new(&self.data, &self.train, self.components);
+        Forest::grow(&self.config, &self.data, &self.train, &bins, self.seed)
     }
 }
 

@@ -25,7 +25,7 @@ pub use early_stopping::{SD_FACTORS, Selection};
 pub use engine::{Engine, Trained, TrainedNetwork, train};
 pub use estimate::Estimate;
 pub use history::{Epoch, History, Validation};
-pub use job::{Job, NetworkJob, TreesJob};
+pub use job::{ForestJob, Job, LinearJob, NetworkJob, TreesJob};
 pub use objective::Objective;
 pub use optimiser::Optimiser;
 pub use plan::TrainingPlan;

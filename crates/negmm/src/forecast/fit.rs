@@ -201,8 +201,15 @@ fn sized(auto: &Auto, rows: usize, horizon: usize) -> Auto {
         Preset::Best => Some(2),
     };
     let longer = (medium && horizon > 1 && rows >= ROWS_AHEAD).then_some(STEPS_AHEAD);
+    // Blocks of time are held out once, and only networks were compared with the baselines of series.
     Auto {
         folds: auto.folds.or(Some(folds)),
+        n_repeats: auto.n_repeats.or(Some(1)),
+        short_networks: auto.short_networks.or(Some(false)),
+        dropout_networks: auto.dropout_networks.or(Some(false)),
+        linear: auto.linear.or(Some(false)),
+        forest: auto.forest.or(Some(false)),
+        boosted_trees: auto.boosted_trees.or(Some(false)),
         ensemble_size: auto.ensemble_size.or(members),
         hidden: auto.hidden.clone().or_else(|| Some(vec![UNITS; layers])),
         batch_size: auto.batch_size.or(Some(batch_size)),

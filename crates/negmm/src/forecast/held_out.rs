@@ -3,8 +3,8 @@
 use super::baseline::Baseline;
 use super::copula::{Copula, Products, score};
 use super::local_scale::LocationScale;
+use super::stacking::Stacking;
 use super::{ForecastPoint, SeriesTransform};
-use crate::method::Stacking;
 use negmm_dist::Distribution;
 use negmm_dist::Mixtures;
 

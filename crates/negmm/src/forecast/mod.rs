@@ -33,6 +33,7 @@ mod scale;
 mod seasons;
 mod series;
 mod specification;
+mod stacking;
 mod step_scores;
 mod transform;
 

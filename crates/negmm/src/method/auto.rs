@@ -7,19 +7,20 @@ use super::auto_settings::Auto;
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
 use super::fold_data::FoldData;
 use super::fold_rows::{HeldOutFold, cross_fitting_split, held_out_folds, training_rows};
-use super::folds::{Fold, Folds};
+use super::folds::{Fold, Folds, MemberJobs};
+use super::mixture_network::bounds_to_learn;
 use super::ne_gmm::check_eta_of_censored;
 use super::plan::{Plan, Work};
 use super::seed::member_seed;
 use super::settings::MethodSettings;
 use super::sizes::Sizes;
-use super::{MixtureNetwork, NetworkSettings, NgBoost, PredictorKind, constant};
-use negmm_dist::Result;
+use super::{MemberKind, MixtureNetwork, NetworkSettings, NgBoost, PredictorKind, constant};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
+use negmm_dist::{Error, Result};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::Activation;
-use negmm_nn::train::{Schedule, Selection, TrainingConfig, TreesJob};
+use negmm_nn::train::{ForestJob, Job, LinearJob, Schedule, Selection, TrainingConfig, TreesJob};
 
 /// Minimum number of rows of a fold.
 const LEAST_IN_FOLD: usize = 3;
@@ -28,6 +29,13 @@ const FEW_SIGMA_MAX: f64 = 2.0;
 const FEW_MEAN_BOUND: f64 = 4.0;
 /// Maximum number of held-out rows for checkpoint selection.
 const MOST_CHECKED: usize = 10_000;
+/// Steps of short networks and of those with dropout, as fractions of the steps of the others, and their dropout.
+const SHORT: f64 = 0.4;
+const SHORT_DROPOUT: f64 = 0.1;
+const SHORTER: f64 = 0.135;
+const DROPOUT: f64 = 0.5;
+/// Maximum number of components of a forest.
+const FOREST_COMPONENTS: usize = 32;
 /// The limit of smooth clipping, in sds.
 const SOFT_CLIP: f64 = 8.0;
 
@@ -41,6 +49,7 @@ impl MethodSettings for Auto {
         let counts = |row: &u32| data.sample_weights()[*row as usize] > 0.0;
         let numbers: Vec<u32> = (0..data.len() as u32).filter(counts).collect();
         let data = if numbers.len() == data.len() { data.clone() } else { Arc::new(data.select(&numbers)) };
+        self.check_members(&data)?;
         let resolved = self.resolved(&data);
         let work = if data.len() < LEAST_TRAINED {
             Work::Constant { distribution: constant::distribution_of_all(&data, constant_sd(data.len())) }
@@ -72,12 +81,36 @@ impl MethodSettings for Auto {
 }
 
 impl Auto {
+    /// Checks that members that were asked for can learn from the data.
+    fn check_members(&self, data: &Dataset) -> Result<()> {
+        let refuse = |reason: &str| {
+            let asked = [
+                ("linear", self.linear),
+                ("forest", self.forest),
+                ("boosted-trees", self.boosted_trees),
+                ("short-networks", self.short_networks),
+                ("dropout-networks", self.dropout_networks),
+            ];
+            match asked.into_iter().find(|(_, asked)| *asked == Some(true)) {
+                Some((name, _)) => Err(Error::options(format!("{name} cannot be true for {reason}"))),
+                None => Ok(()),
+            }
+        };
+        match (data.window(), data.has_censored()) {
+            (Some(_), _) => refuse("sequences"),
+            (None, true) => refuse("censored targets"),
+            (None, false) if !bounds_to_learn(data).is_none() => refuse("targets at a bound"),
+            (None, false) => Ok(()),
+        }
+    }
+
     /// The same with every data-dependent setting filled in.
     fn resolved(&self, data: &Dataset) -> Self {
         let sizes = Sizes::of(data, self.preset);
         let NetworkSettings { hidden, residual, training, .. } = self.settings(&sizes);
         Self {
             folds: Some(self.folds.unwrap_or(sizes.folds).min(data.len() / LEAST_IN_FOLD).max(2)),
+            n_repeats: Some(self.n_repeats.unwrap_or(sizes.repeats)),
             ensemble_size: Some(self.ensemble_size.unwrap_or(sizes.ensemble_size)),
             hidden: Some(hidden),
             residual: Some(residual),
@@ -128,46 +161,98 @@ impl Auto {
         MixtureNetwork { components: self.components, settings, ..MixtureNetwork::default() }
     }
 
-    /// The networks to train, for settings that are [`Auto::resolved`].
+    /// The members of the pool, for settings that are [`Auto::resolved`].
     fn plan_folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
         let sizes = Sizes::of(&data, self.preset);
-        let (folds, members) = (self.folds.unwrap_or(sizes.folds), self.ensemble_size.unwrap_or(sizes.ensemble_size));
-        // A member of a pool may be more confident than it should be alone, and a sigma scale has no effect on sds
-        // below the width of a cell. The score of a single network would then not select the best checkpoint for the
-        // pool, so that with interval targets the last one is kept.
+        let repeats = self.n_repeats.unwrap_or(sizes.repeats);
+        let held_out: Vec<HeldOutFold> = (0..repeats)
+            .flat_map(|repeat| {
+                let rng = &mut Rng::new(seed, streams::FOLDS + repeat as u64);
+                held_out_folds(&data, self.folds.unwrap_or(sizes.folds), rng)
+            })
+            .collect();
+        // A target on a grid is also learnt as if it were not.
         let cells = data.intervals().is_some() && !data.has_censored();
-        let divided = held_out_folds(&data, folds, &mut Rng::new(seed, streams::FOLDS));
-        let mut folds = Vec::with_capacity(divided.len());
-        let (mut networks, mut trees) = (Vec::with_capacity(divided.len() * members), Vec::new());
-        for (number, HeldOutFold { rows, groups }) in divided.into_iter().enumerate() {
+        let densities = (cells && self.density_networks.unwrap_or(true)).then(|| Arc::new(data.without_intervals()));
+        let mut jobs = JobsByKind { seed, seeds: 0, members: Vec::new() };
+        let mut folds = Vec::with_capacity(held_out.len());
+        for (number, HeldOutFold { rows, groups }) in held_out.into_iter().enumerate() {
             let checked = rows.len().min(MOST_CHECKED);
-            let half = if cells { 0 } else { cross_fitting_split(checked, groups.as_deref()) };
-            let fold_data = FoldData::new(&data, (training_rows(&data, &rows), rows[..checked].to_vec()), seed);
-            for member in 0..members {
-                let own = member_seed(seed, number * members + member);
-                let network = self.network(&sizes, if members > 1 { member } else { number });
-                let network = if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network };
-                let mut job = network.job(&fold_data, self.eta, own);
+            let half = cross_fitting_split(checked, groups.as_deref());
+            let own = FoldData::new(&data, (training_rows(&data, &rows), rows[..checked].to_vec()), seed);
+            let network = |number: usize| {
+                let network = self.network(&sizes, number);
+                if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network }
+            };
+            for member in 0..self.ensemble_size.unwrap_or(sizes.ensemble_size) {
+                let mut job = network(number + member).job(&own, self.eta, jobs.next_seed());
                 job.plan.cross_fitting_split = half;
-                job.plan.keep_last_checkpoint = cells;
-                networks.push(job);
+                jobs.add(MemberKind::Networks, job);
             }
-            let FoldData { data, train, statistics, .. } = fold_data;
-            if sizes.trees {
-                let (seed, cross_fitting_split) =
-                    (member_seed(seed, number), cross_fitting_split(rows.len(), groups.as_deref()));
-                trees.push(TreesJob {
-                    settings: tree_settings(),
-                    data,
-                    train,
-                    validation: rows[..].into(),
-                    cross_fitting_split,
-                    seed,
-                });
+            let density_data = densities.as_ref().map(|densities| {
+                let rows = (own.train.to_vec(), own.validation.to_vec());
+                FoldData::new(densities, rows, seed)
+            });
+            for (kind, wanted, fraction, dropout) in [
+                (MemberKind::DensityNetworks, density_data.is_some(), SHORT, SHORT_DROPOUT),
+                (MemberKind::ShortNetworks, self.short_networks.unwrap_or(sizes.short_networks), SHORT, SHORT_DROPOUT),
+                (
+                    MemberKind::DropoutNetworks,
+                    self.dropout_networks.unwrap_or(sizes.dropout_networks),
+                    SHORTER,
+                    DROPOUT,
+                ),
+            ] {
+                if wanted {
+                    let fold_data = density_data.as_ref().filter(|_| kind == MemberKind::DensityNetworks);
+                    let fold_data = fold_data.unwrap_or(&own);
+                    let network = annealed(network(number), fraction, dropout);
+                    let mut job = network.job(fold_data, self.eta, jobs.next_seed());
+                    // The last checkpoint, where everything is annealed, is the one to keep.
+                    job.validation = Arc::new([]);
+                    jobs.add(kind, job);
+                }
             }
-            folds.push(Fold { rows, checked, half, statistics });
+            let FoldData { data: encoded, train, statistics, .. } = own;
+            if self.linear.unwrap_or(sizes.linear) {
+                jobs.add(MemberKind::Linear, self.linear_job(&encoded, &train));
+            }
+            if self.forest.unwrap_or(sizes.forest) {
+                let (config, seed) = (sizes.forest_config(), jobs.next_seed());
+                let (data, train) = (encoded.clone(), train.clone());
+                jobs.add(MemberKind::Forest, ForestJob { config, components: FOREST_COMPONENTS, data, train, seed });
+            }
+            if self.boosted_trees.unwrap_or(sizes.boosted_trees) {
+                let seed = jobs.next_seed();
+                jobs.add(
+                    MemberKind::BoostedTrees,
+                    TreesJob {
+                        settings: tree_settings(),
+                        data: encoded,
+                        train: train.clone(),
+                        validation: rows[..].into(),
+                        cross_fitting_split: cross_fitting_split(rows.len(), groups.as_deref()),
+                        seed,
+                    },
+                );
+            }
+            folds.push(Fold { rows, train, checked, half, statistics });
         }
-        Folds { networks, trees, folds, data, numbers }
+        let mut members = jobs.members;
+        // A closed form costs little: the linear model of all rows predicts.
+        if let Some(linear) = members.iter_mut().find(|member| member.kind == MemberKind::Linear) {
+            let FoldData { data, train, statistics, .. } =
+                FoldData::new(&data, ((0..data.len() as u32).collect(), Vec::new()), seed);
+            linear.on_all_rows = Some((self.linear_job(&data, &train).into(), statistics));
+        }
+        Folds { members, folds, repeats, tails: sizes.tails, data, numbers }
+    }
+
+    /// A linear model of these rows.
+    fn linear_job(&self, data: &Arc<Dataset>, train: &Arc<[u32]>) -> LinearJob {
+        let settings = NetworkSettings { sigma_min: self.sigma_min, ..NetworkSettings::default() };
+        let network = MixtureNetwork { components: self.components, settings, ..MixtureNetwork::default() };
+        LinearJob { head: network.head(data), data: data.clone(), train: train.clone() }
     }
 
     /// The same for few rows: a network trained on ten rows must not extrapolate far.
@@ -175,6 +260,37 @@ impl Auto {
         // An explicitly larger sigma-min wins.
         let sigma_max = Some(FEW_SIGMA_MAX).filter(|most| *most > network.settings.sigma_min);
         MixtureNetwork { sigma_max, mean_bound: Some(FEW_MEAN_BOUND), ..network }
+    }
+}
+
+/// A network with a shorter schedule, annealed to its end.
+fn annealed(mut network: MixtureNetwork, fraction: f64, dropout: f64) -> MixtureNetwork {
+    let training = &mut network.settings.training;
+    let steps = training.steps.map(|steps| ((steps as f64 * fraction) as usize).max(1));
+    (training.steps, training.check_every, training.patience) = (steps, steps, 0);
+    training.dropout = training.dropout.max(dropout);
+    network
+}
+
+/// The jobs of all members while they are planned.
+struct JobsByKind {
+    seed: u64,
+    /// Seeds given so far.
+    seeds: usize,
+    members: Vec<MemberJobs>,
+}
+
+impl JobsByKind {
+    fn next_seed(&mut self) -> u64 {
+        self.seeds += 1;
+        member_seed(self.seed, self.seeds - 1)
+    }
+
+    fn add(&mut self, kind: MemberKind, job: impl Into<Job>) {
+        match self.members.iter_mut().find(|member| member.kind == kind) {
+            Some(member) => member.jobs.push(job.into()),
+            None => self.members.push(MemberJobs { kind, jobs: vec![job.into()], on_all_rows: None }),
+        }
     }
 }
 
@@ -206,41 +322,94 @@ mod tests {
         data
     }
 
-    /// The networks, and the held-out rows of each fold.
-    fn planned(auto: &Auto, data: &Dataset, seed: u64) -> (Vec<NetworkJob>, Vec<Vec<u32>>) {
+    /// The jobs of all members, and the held-out rows of each fold.
+    fn planned(auto: &Auto, data: &Dataset, seed: u64) -> (Vec<MemberJobs>, Vec<Vec<u32>>) {
         match auto.plan(&Arc::new(data.clone()), seed).unwrap().work {
-            Work::Folds(Folds { networks, folds, .. }) => (networks, folds.into_iter().map(|fold| fold.rows).collect()),
+            Work::Folds(Folds { members, folds, .. }) => (members, folds.into_iter().map(|fold| fold.rows).collect()),
             other => panic!("{other:?}"),
         }
     }
 
+    /// The networks among the jobs.
+    fn networks(members: &[MemberJobs]) -> impl Iterator<Item = &NetworkJob> {
+        members.iter().flat_map(|member| &member.jobs).filter_map(|job| match job {
+            Job::Network(job) => Some(job),
+            _ => None,
+        })
+    }
+
     #[test]
-    fn no_network_is_trained_on_its_held_out_rows() {
-        for (data, members) in [(data(103, false), 1), (data(90, true), 2), (data(11, false), 3)] {
-            let (jobs, folds) = planned(&Auto { ensemble_size: Some(members), ..Auto::default() }, &data, 7);
-            assert_eq!(jobs.len(), folds.len() * members);
-            let mut all = folds.concat();
-            all.sort_unstable();
-            assert_eq!(all, (0..data.len() as u32).collect::<Vec<_>>(), "each row is held out once");
-            for (number, job) in jobs.iter().enumerate() {
-                let fold = &folds[number / members];
-                assert!(job.train.iter().all(|row| !fold.contains(row)));
-                assert!(job.validation.iter().all(|row| fold.contains(row)));
-                assert_eq!(job.train.len() + fold.len(), data.len());
-                assert!((0..number).all(|other| jobs[other].seed != job.seed));
+    fn no_member_is_trained_on_its_held_out_rows() {
+        for (data, size) in [(data(103, false), 1), (data(90, true), 2), (data(11, false), 3)] {
+            let (members, folds) = planned(&Auto::default().ensemble_size(size).boosted_trees(true), &data, 7);
+            let kinds: Vec<MemberKind> = members.iter().map(|member| member.kind).collect();
+            let expected = [
+                MemberKind::Networks,
+                MemberKind::ShortNetworks,
+                MemberKind::DropoutNetworks,
+                MemberKind::Linear,
+                MemberKind::Forest,
+                MemberKind::BoostedTrees,
+            ];
+            assert_eq!(kinds, expected);
+            for repeat in folds.chunks_exact(folds.len() / 2) {
+                let mut all = repeat.concat();
+                all.sort_unstable();
+                assert_eq!(all, (0..data.len() as u32).collect::<Vec<_>>(), "each row is held out once in a repeat");
             }
+            assert_ne!(folds[0], folds[folds.len() / 2], "repeats have folds of their own");
+            for MemberJobs { kind, jobs, on_all_rows } in &members {
+                let per_fold = if *kind == MemberKind::Networks { size } else { 1 };
+                assert_eq!(jobs.len(), folds.len() * per_fold);
+                assert_eq!(on_all_rows.is_some(), *kind == MemberKind::Linear);
+                for (number, job) in jobs.iter().enumerate() {
+                    let fold = &folds[number / per_fold];
+                    assert!(job.train().iter().all(|row| !fold.contains(row)));
+                    assert!(job.validation().iter().all(|row| fold.contains(row)));
+                    assert_eq!(job.train().len() + fold.len(), data.len());
+                }
+            }
+            let mut seeds: Vec<u64> = networks(&members).map(|job| job.seed).collect();
+            let count = seeds.len();
+            seeds.sort_unstable();
+            seeds.dedup();
+            assert_eq!(seeds.len(), count);
         }
+    }
+
+    #[test]
+    fn members_can_be_left_out_and_are_refused_where_they_cannot_learn() {
+        let without = Auto::default().short_networks(false).dropout_networks(false).linear(false).forest(false);
+        let (members, _) = planned(&without, &data(60, false), 1);
+        assert_eq!(members.iter().map(|member| member.kind).collect::<Vec<_>>(), [MemberKind::Networks]);
+        let censored = data(60, false).with_intervals((0..60).map(|y| y as f32).collect(), vec![f32::INFINITY; 60]);
+        let error = Auto::default().forest(true).plan(&Arc::new(censored.clone()), 1).unwrap_err();
+        assert_eq!(error.to_string(), "forest cannot be true for censored targets");
+        let (members, _) = planned(&Auto::default(), &censored, 1);
+        assert!(members.iter().all(|member| !matches!(member.kind, MemberKind::Linear | MemberKind::Forest)));
+    }
+
+    #[test]
+    fn a_target_on_a_grid_is_learnt_in_both_forms() {
+        let ends = |shift: f32| (0..60).map(|y| y as f32 + shift).collect();
+        let cells = data(60, false).with_intervals(ends(-0.5), ends(0.5));
+        let (members, _) = planned(&Auto::default(), &cells, 1);
+        let intervals = |kind: MemberKind| {
+            let member = members.iter().find(|member| member.kind == kind).unwrap();
+            member.jobs[0].data().intervals().is_some()
+        };
+        assert!(intervals(MemberKind::Networks) && !intervals(MemberKind::DensityNetworks));
     }
 
     #[test]
     fn rows_of_a_group_stay_in_one_fold_and_half() {
         let group = |row: u32| row / 4;
         let data = data(90, false).with_groups((0..90).map(group));
-        let (jobs, _) = planned(&Auto::default(), &data, 1);
+        let (members, _) = planned(&Auto::default(), &data, 1);
         let apart = |some: &[u32], others: &[u32]| {
             some.iter().all(|row| others.iter().all(|other| group(*row) != group(*other)))
         };
-        for job in jobs {
+        for job in networks(&members[..1]) {
             assert!(apart(&job.train, &job.validation));
             let (first, second) = job.validation.split_at(job.plan.cross_fitting_split);
             assert!(!first.is_empty() && apart(first, second));
@@ -252,9 +421,9 @@ mod tests {
         let mut rows = Dataset::new(1);
         (0..100).for_each(|row| rows.push(&[row as f32], row as f32));
         let data = negmm_data::windows(&rows, 4, false);
-        let (jobs, folds) = planned(&Auto::default(), &data, 1);
-        assert_eq!(folds.concat(), (64..96).collect::<Vec<_>>());
-        for job in jobs {
+        let (members, folds) = planned(&Auto::default(), &data, 1);
+        assert_eq!((members.len(), folds.concat()), (1, (64..96).collect::<Vec<_>>()));
+        for job in networks(&members) {
             assert!(job.train.iter().all(|row| job.validation.iter().all(|held_out| row < held_out)));
         }
     }
@@ -269,7 +438,7 @@ mod tests {
         assert_eq!([20_000, 80_000, 400_000].map(|rows| steps(rows, Preset::Medium)), [2500, 10_000, 25_000]);
         assert_eq!((steps(1000, Preset::Fast), steps(1000, Preset::Best)), (500, 3000));
         let few = resolved(20, Preset::Best);
-        assert_eq!((few.folds, few.ensemble_size), (Some(6), Some(4)));
+        assert_eq!((few.folds, few.n_repeats), (Some(6), Some(2)));
         let given = Auto { steps: Some(7), dropout: Some(0.3), ..Auto::default() };
         let large = given.resolved(&data(20_000, false));
         assert_eq!((large.steps, large.dropout, large.batch_size), (Some(7), Some(0.3), Some(128)));

@@ -16,30 +16,44 @@ use negmm_nn::train::{BATCH_SIZE, DROPOUT, LEARNING_RATE, OPTIMISER, Optimiser, 
 const MOST_FOLDS: usize = 100;
 const MOST_MEMBERS: usize = 100;
 
-/// A pool of neural Gaussian mixtures: the rows are divided into folds, and for each fold `ensemble_size` networks
-/// are trained on the other folds. Each keeps the checkpoint with the best calibrated logarithmic score on its own
-/// fold. The members of the pool are the networks of each number, the targets' own distribution and, with `best`,
-/// boosted trees. Their stacking weights maximise the likelihood of out-of-fold predictions, and the sds of networks
-/// are multiplied by a sigma scale.
+/// A pool of members of several capacities, weighted by what they are worth on held-out rows.
 ///
-/// | rows | hidden, residual | frequencies | batch | steps | checks | folds |
+/// The rows are divided into folds, in each repeat into others, and for each fold every member is trained on the rest:
+///
+/// - networks: neural Gaussian mixtures of the full number of steps, which keep the checkpoint with the best calibrated
+///   logarithmic score on their own fold;
+/// - short networks (40 % of the steps, dropout 0.1) and dropout networks (13.5 %, dropout 0.5), whose schedules are
+///   annealed to the end: better where there is much noise;
+/// - for a target on a grid, whose networks learn the probability of cells, also short ones that learn the density;
+/// - a linear model: ridge regression with the distribution of its leave-one-out errors; that of all rows predicts;
+/// - a random forest with the distribution of the targets in its leaves, which recalls repeated rows;
+/// - boosted trees, with `best`;
+/// - the constant: the empirical distribution of the targets.
+///
+/// Stacking weights minimise a mix of the logarithmic score and the CRPS of the pool as it will predict. The sds of a
+/// member are multiplied by a sigma scale, and a small part of each row's distribution is a wide copy of itself: its
+/// weight is fitted too.
+///
+/// | rows | hidden, residual | frequencies | batch | steps | checks | repeats × folds |
 /// |---|---|---|---|---|---|---|
-/// | fewer than 5000 | 64, 64, 64, 64 | 0.1 and 0.5 in turn | 64 | 1500 | 30 | 10 |
-/// | 5000 … | 64, 64, 64, 64 | 0.5 and 2 in turn | 64 | 3500 | 20 | 10 |
-/// | 15,000 … | 64, 64, 64, 64 | 2 | 128 | 2500, more from 20,000 rows on | 20 | 5 |
-/// | 30,000 … | 96, 96, 96, 96 | 2 | 128 | 2500, and more | 20 | 5 |
-/// | 15,000 … of 64 numbers or more | 64, 64, 64, 64 | 2 | 256 | 1500, more from 20,000 rows on | 20 | 5 |
-/// | a sequence | none (after the LSTM) | | 64 | 2000 | 40 | 10 |
+/// | fewer than 5000 | 64, 64, 64, 64 | 0.1 and 0.5 in turn | 64 | 1500 | 30 | 2 × 5 |
+/// | 5000 … | 64, 64, 64, 64 | 0.5 and 2 in turn | 64 | 3500 | 20 | 2 × 5 |
+/// | 15,000 … | 64, 64, 64, 64 | 2 | 128 | 2500, more from 20,000 rows on | 20 | 1 × 5 |
+/// | 30,000 … | 96, 96, 96, 96 | 2 | 128 | 2500, and more | 20 | 1 × 5 |
+/// | 15,000 … of 64 numbers or more | 64, 64, 64, 64 | 2 | 256 | 1500, more from 20,000 rows on | 20 | 1 × 5 |
+/// | a sequence | none (after the LSTM) | | 64 | 2000 | 40 | 1 × 10 |
 ///
-/// Beyond 20,000 rows steps grow with the rows, beyond 100,000 with their square root.
-/// Networks are trained by Muon with a learning rate of 0.012 (sequences by Adam with 0.005), with early stopping
-/// after a quarter of all checks without improvement; with few rows there is no early stopping. Preset `fast` has 5
-/// folds and a third of the steps, `best` 10 folds of four networks (two for a sequence), twice the steps, and trees.
+/// Beyond 20,000 rows steps grow with the rows, beyond 100,000 with their square root. From 5000 rows on there are no
+/// short networks, from 15,000 on no dropout networks. Networks are trained by Muon with a learning rate of 0.012
+/// (sequences by Adam with 0.005), with early stopping after a quarter of all checks without improvement (none for a
+/// sequence). Preset `fast` has one repeat and a third of the steps of networks, and no short ones; `best` has 2 × 10
+/// folds, twice the steps, three times the trees of the forest, and boosted trees.
 ///
 /// With fewer than 10 rows nothing is trained: the prediction is the targets' mean, with an sd that accounts for the
-/// uncertainty of mean and sd. With fewer than 50, folds have at least 3 rows, and sds are wider. Rows of a group
-/// stay in one fold. For a sequence the last third is held out block by block, by networks trained on the rows before
-/// the block.
+/// uncertainty of mean and sd. With fewer than 50, folds have at least 3 rows, and the means and sds of networks are
+/// bounded. Rows of a group stay in one fold. Sequences, censored targets and targets at a bound are left to networks of
+/// the full number of steps, in 10 folds, and the constant, which for censored targets is the estimate of Kaplan and
+/// Meier; of a sequence the last third is held out block by block, by networks trained on the rows before the block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -49,6 +63,9 @@ pub struct Auto {
     /// Cross-validation folds.
     #[serde(with = "automatic")]
     pub folds: Option<usize>,
+    /// Repeats of the cross-validation with other folds.
+    #[serde(with = "automatic")]
+    pub n_repeats: Option<usize>,
     /// Networks per fold; called `members` in files.
     #[serde(rename = "members", with = "automatic")]
     pub ensemble_size: Option<usize>,
@@ -91,6 +108,24 @@ pub struct Auto {
     /// Decoupled weight decay.
     #[serde(with = "automatic")]
     pub weight_decay: Option<f64>,
+    /// Whether the pool has networks that learn a target on a grid as if it were continuous.
+    #[serde(with = "automatic")]
+    pub density_networks: Option<bool>,
+    /// Whether the pool has networks with a short annealed schedule.
+    #[serde(with = "automatic")]
+    pub short_networks: Option<bool>,
+    /// Whether the pool has networks with a still shorter schedule and strong dropout.
+    #[serde(with = "automatic")]
+    pub dropout_networks: Option<bool>,
+    /// Whether the pool has a linear model.
+    #[serde(with = "automatic")]
+    pub linear: Option<bool>,
+    /// Whether the pool has a random forest.
+    #[serde(with = "automatic")]
+    pub forest: Option<bool>,
+    /// Whether the pool has boosted trees.
+    #[serde(with = "automatic")]
+    pub boosted_trees: Option<bool>,
     /// Units of each layer of the LSTM.
     pub lstm_hidden: usize,
     /// Layers of the LSTM.
@@ -103,6 +138,7 @@ impl Default for Auto {
         Self {
             preset: Preset::Medium,
             folds: None,
+            n_repeats: None,
             ensemble_size: None,
             components: 8,
             eta: 0.5,
@@ -118,6 +154,12 @@ impl Default for Auto {
             patience: None,
             dropout: None,
             weight_decay: None,
+            density_networks: None,
+            short_networks: None,
+            dropout_networks: None,
+            linear: None,
+            forest: None,
+            boosted_trees: None,
             lstm_hidden,
             lstm_layers,
         }
@@ -228,6 +270,48 @@ impl Auto {
         Self { weight_decay: weight_decay.into(), ..self }
     }
 
+    /// Sets `n_repeats`.
+    #[must_use]
+    pub fn n_repeats(self, n_repeats: impl Into<Option<usize>>) -> Self {
+        Self { n_repeats: n_repeats.into(), ..self }
+    }
+
+    /// Sets `density_networks`.
+    #[must_use]
+    pub fn density_networks(self, density_networks: impl Into<Option<bool>>) -> Self {
+        Self { density_networks: density_networks.into(), ..self }
+    }
+
+    /// Sets `short_networks`.
+    #[must_use]
+    pub fn short_networks(self, short_networks: impl Into<Option<bool>>) -> Self {
+        Self { short_networks: short_networks.into(), ..self }
+    }
+
+    /// Sets `dropout_networks`.
+    #[must_use]
+    pub fn dropout_networks(self, dropout_networks: impl Into<Option<bool>>) -> Self {
+        Self { dropout_networks: dropout_networks.into(), ..self }
+    }
+
+    /// Sets `linear`.
+    #[must_use]
+    pub fn linear(self, linear: impl Into<Option<bool>>) -> Self {
+        Self { linear: linear.into(), ..self }
+    }
+
+    /// Sets `forest`.
+    #[must_use]
+    pub fn forest(self, forest: impl Into<Option<bool>>) -> Self {
+        Self { forest: forest.into(), ..self }
+    }
+
+    /// Sets `boosted_trees`.
+    #[must_use]
+    pub fn boosted_trees(self, boosted_trees: impl Into<Option<bool>>) -> Self {
+        Self { boosted_trees: boosted_trees.into(), ..self }
+    }
+
     /// Sets `lstm_hidden`.
     #[must_use]
     pub fn lstm_hidden(self, lstm_hidden: usize) -> Self {
@@ -260,6 +344,31 @@ const FOLDS: OptionSpec = OptionSpec::new(
 )
 .within(2.0, MOST_FOLDS as f64);
 
+const REPEATS: OptionSpec =
+    OptionSpec::new("auto", "n-repeats", "R", "repeats of the cross-validation, each with other folds")
+        .within(1.0, 10.0);
+
+const DENSITY_NETWORKS: OptionSpec = OptionSpec::choice(
+    "auto",
+    "density-networks",
+    "whether the pool has networks that learn a target on a grid as if it were continuous",
+);
+
+const SHORT_NETWORKS: OptionSpec =
+    OptionSpec::choice("auto", "short-networks", "whether the pool has networks with a short annealed schedule");
+
+const DROPOUT_NETWORKS: OptionSpec = OptionSpec::choice(
+    "auto",
+    "dropout-networks",
+    "whether the pool has networks with a still shorter schedule and strong dropout",
+);
+
+const LINEAR: OptionSpec = OptionSpec::choice("auto", "linear", "whether the pool has a linear model");
+
+const FOREST: OptionSpec = OptionSpec::choice("auto", "forest", "whether the pool has a random forest");
+
+const BOOSTED_TREES: OptionSpec = OptionSpec::choice("auto", "boosted-trees", "whether the pool has boosted trees");
+
 const NETWORKS_PER_FOLD: OptionSpec =
     OptionSpec { help: "number of networks per fold", ..ENSEMBLE_SIZE.within(1.0, MOST_MEMBERS as f64) };
 
@@ -267,6 +376,7 @@ impl Options for Auto {
     option_list! {
         preset: PRESET,
         folds: FOLDS.automatic(BY_PRESET),
+        n_repeats: REPEATS.automatic(BY_SIZE),
         ensemble_size: NETWORKS_PER_FOLD.automatic(BY_PRESET),
         components: COMPONENTS,
         eta: ETA,
@@ -282,6 +392,12 @@ impl Options for Auto {
         patience: PATIENCE.automatic(BY_SIZE),
         dropout: DROPOUT.automatic(BY_SIZE),
         weight_decay: WEIGHT_DECAY.automatic(BY_SIZE),
+        density_networks: DENSITY_NETWORKS.automatic(BY_SIZE),
+        short_networks: SHORT_NETWORKS.automatic(BY_SIZE),
+        dropout_networks: DROPOUT_NETWORKS.automatic(BY_SIZE),
+        linear: LINEAR.automatic(BY_SIZE),
+        forest: FOREST.automatic(BY_SIZE),
+        boosted_trees: BOOSTED_TREES.automatic(BY_PRESET),
         lstm_hidden: LSTM_HIDDEN,
         lstm_layers: LSTM_LAYERS,
     }

@@ -1,4 +1,4 @@
-//! The constant baseline: mean and sd of the training targets, whatever the inputs.
+//! The constant baseline: the empirical distribution of the training targets, whatever the inputs.
 
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use super::plan::{Plan, Work};
 use super::settings::MethodSettings;
 use negmm_dist::{Mixtures, Result};
 use negmm_nn::dataset::Dataset;
+use negmm_nn::empirical::empirical_distribution;
 use negmm_nn::options::{Options, option_list};
 
 /// The sd for constant targets, in units of the target's scale.
 const LEAST_SD: f64 = 1e-3;
 
-/// Predicts the same normal distribution for every row: mean and sd of the training targets. It has no settings.
+/// Predicts the empirical distribution of the training targets for every row, as a Gaussian mixture. It has no settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constant {}
 
@@ -28,7 +29,7 @@ impl MethodSettings for Constant {
     }
 
     fn plan(&self, data: &Arc<Dataset>, _seed: u64) -> Result<Plan> {
-        Ok(Plan { method: (*self).into(), work: Work::Constant { distribution: distribution_of_all(data, 1.0) } })
+        Ok(Plan { method: (*self).into(), work: Work::Constant { distribution: empirical_of_all(data) } })
     }
 
     fn makes(&self, kind: PredictorKind) -> bool {
@@ -38,6 +39,11 @@ impl MethodSettings for Constant {
     fn is_baseline(&self) -> bool {
         true
     }
+}
+
+/// The empirical distribution of the targets of all rows.
+pub(super) fn empirical_of_all(data: &Dataset) -> Mixtures {
+    empirical_distribution(data, &(0..data.len() as u32).collect::<Vec<_>>())
 }
 
 /// The distribution of the targets of all rows, as by [`distribution`]; without atoms it is exactly their standardisation.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::plan::{Plan, Work};
-use super::{Member, Method, Predictor, constant};
+use super::{Member, Method, Predictor};
 use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::Isa;
 use negmm_dist::{Error, Mixtures, Result};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
+use negmm_nn::empirical::empirical_distribution;
 use negmm_nn::ngboost::{Boosted, BoostingScore, TrainedTrees};
 use negmm_nn::train::{Epoch, History, NetworkJob, Trained, TreesJob, Validation};
 
@@ -146,7 +147,7 @@ fn boosted(method: Method, job: &TreesJob, statistics: Arc<TargetEncoding>, trai
 
 /// The constant baseline from the training targets, for this number of rows.
 fn baseline(data: &Dataset, train: &[u32], rows: usize) -> Standardised {
-    Standardised::new(constant::distribution(data, train, 1.0).repeated(rows).into(), Pool::Mixture)
+    Standardised::new(empirical_distribution(data, train).repeated(rows).into(), Pool::Mixture)
 }
 
 /// The record of a boosting job, round by round.

@@ -1,36 +1,54 @@
-//! The pool of `auto`: training by fold, out-of-fold predictions, sigma scales and stacking weights.
+//! The pool of `auto`: training by fold, out-of-fold predictions, sigma scales, stacking weights and tails.
 //!
-//! Predictions of held-out rows are cross-fitted: each of the two parts of a fold is predicted by the checkpoints
-//! that were selected on the other part, with the sigma scale and the stacking weights of the other folds.
+//! Every row is held out once in each repeat of the cross-validation. Predictions of held-out rows are cross-fitted: each
+//! of the two parts of a fold is predicted by the checkpoints that were selected on the other part, with the sigma scale
+//! and the stacking weights of the other folds.
 
 use std::sync::Arc;
 
-use super::constant;
-use super::few_rows::constant_sd;
+use rayon::prelude::*;
+
 use super::finish::{FitOutput, OutOfFold, history_of, unexpected_results};
-use super::sigma_scale::{self, SigmaScales, score};
-use super::stacking::Stacking;
-use super::{Member, Method, Part, Predictor};
+use super::member_predictions::{MemberPredictions, log_likelihood};
+use super::mixture_network::bounds_to_learn;
+use super::stacking::{RowScores, Stacking};
+use super::tails::{self, Tail, with_tails};
+use super::{Member, MemberKind, Method, Part, Predictor, constant};
 use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::Isa;
 use negmm_dist::{Mixtures, Predictions, Result};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
-use negmm_nn::net::{Head, Parameters};
-use negmm_nn::ngboost::TrainedTrees;
-use negmm_nn::train::{Job, NetworkJob, Trained, TrainedNetwork, TreesJob};
+use negmm_nn::empirical::empirical_distribution;
+use negmm_nn::net::{Head, Network, Parameters};
+use negmm_nn::train::{History, Job, Trained, TrainedNetwork};
 
-/// The training of all folds.
+/// Maximum number of rows that stacking weights are fitted to: more would hardly change them.
+const MAX_STACKING_ROWS: usize = 4_000;
+
+/// The training of all members.
 #[derive(Clone, Debug)]
 pub(super) struct Folds {
-    /// Networks, the same number for each fold, ordered by fold.
-    pub(super) networks: Vec<NetworkJob>,
-    /// Trees, one for each fold or none.
-    pub(super) trees: Vec<TreesJob>,
+    pub(super) members: Vec<MemberJobs>,
+    /// The folds of the first repeat, of the second, …
     pub(super) folds: Vec<Fold>,
+    /// How often each row is held out.
+    pub(super) repeats: usize,
+    /// Whether predictions get tails.
+    pub(super) tails: bool,
     /// The training rows; jobs and folds index them from 0.
     pub(super) data: Arc<Dataset>,
     /// The index of each of them among all rows.
     pub(super) numbers: Vec<u32>,
+}
+
+/// The jobs of a member of the pool.
+#[derive(Clone, Debug)]
+pub(super) struct MemberJobs {
+    pub(super) kind: MemberKind,
+    /// The same number for each fold, ordered by fold.
+    pub(super) jobs: Vec<Job>,
+    /// Trained on all rows, with its target encoding; it predicts instead of those of the folds.
+    pub(super) on_all_rows: Option<(Job, Arc<TargetEncoding>)>,
 }
 
 /// The held-out rows of a fold.
@@ -38,6 +56,8 @@ pub(super) struct Folds {
 pub(super) struct Fold {
     /// Rows; those for checkpoint selection come first.
     pub(super) rows: Vec<u32>,
+    /// The training rows.
+    pub(super) train: Arc<[u32]>,
     /// Number of rows for checkpoint selection.
     pub(super) checked: usize,
     /// Index of the second cross-fitting part; 0: there is none.
@@ -46,10 +66,11 @@ pub(super) struct Fold {
     pub(super) statistics: Arc<TargetEncoding>,
 }
 
-/// The held-out rows, ordered by fold; all lists are parallel.
+/// The held-out rows in their order; all lists are parallel.
 #[derive(Clone, Debug)]
 pub(super) struct HeldOutRows {
     pub(super) rows: Vec<u32>,
+    /// The fold of the first repeat.
     pub(super) folds: Vec<u32>,
     /// Standardised.
     pub(super) y: Vec<f64>,
@@ -58,6 +79,8 @@ pub(super) struct HeldOutRows {
     pub(super) intervals: Option<(Vec<f64>, Vec<f64>)>,
     /// The bounds of all targets, if there are any.
     pub(super) bounds: Option<[f64; 2]>,
+    /// Whether each target is censored.
+    pub(super) censored: Vec<bool>,
 }
 
 impl HeldOutRows {
@@ -68,202 +91,312 @@ impl HeldOutRows {
     }
 }
 
-/// HeldOutRows-out predictions of one member of the pool, and its sigma scale for each fold.
-struct MemberPredictions {
-    mixtures: Mixtures,
-    /// For held-out predictions, from the other folds.
-    out_of_fold_scales: Vec<f64>,
-    /// For the final pool, from the fold itself.
-    pooled_scales: Vec<f64>,
-}
+/// A trained model that predicts, with its target encoding.
+type TrainedModel<'a> = (&'a Job, Trained, Arc<TargetEncoding>);
 
 impl Folds {
-    /// The training jobs: networks, then trees.
+    /// The training jobs: those of the first member, of the second, …
     pub(super) fn jobs(&self) -> Vec<Job> {
-        let networks = self.networks.iter().cloned().map(Job::from);
-        networks.chain(self.trees.iter().cloned().map(Job::from)).collect()
+        let of_member = |member: &MemberJobs| {
+            let on_all_rows = member.on_all_rows.iter().map(|(job, _)| job.clone());
+            member.jobs.iter().cloned().chain(on_all_rows).collect::<Vec<_>>()
+        };
+        self.members.iter().flat_map(of_member).collect()
     }
 
     /// Assembles the results of [`Folds::jobs`], in their order.
     pub(super) fn finish(self, method: Method, trained: Vec<Trained>) -> Result<FitOutput> {
-        let (networks, trees) = self.sorted(trained)?;
-        let head = self.networks.first().ok_or_else(unexpected_results)?.objective.head();
         let held_out = self.held_out_rows();
-        let each = self.each();
-        let mut predicted = Vec::with_capacity(each + 2);
-        for member in 0..each {
-            predicted.push(self.calibrated(self.by_networks(head, &networks, member)?, &held_out));
-        }
-        if !trees.is_empty() {
-            predicted.push(self.calibrated(by_trees(&trees)?, &held_out));
-        }
-        let constant = predicted.len();
-        predicted.push(self.by_constant());
-        let likelihoods: Vec<Vec<f64>> = predicted
-            .iter()
-            .map(|MemberPredictions { mixtures, out_of_fold_scales, .. }| {
-                let of_row =
-                    |row: usize| -score(&held_out, mixtures, row, out_of_fold_scales[held_out.folds[row] as usize]);
-                (0..held_out.rows.len()).map(of_row).collect()
-            })
-            .collect();
-        let stacking = Stacking::new(&likelihoods, &held_out.folds, &held_out.weights);
-        let weights = stacking.weights();
-        let mut histories: Vec<_> = networks.iter().map(|network| network.history.clone()).collect();
-        histories.extend(self.trees.iter().zip(&trees).map(|(job, trees)| history_of(job, &trees.boosted)));
-        let mut parts = Vec::new();
-        for (member, weight) in weights[..each].iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-            let members = (0..self.folds.len()).map(|fold| {
-                let number = fold * each + member;
-                self.member(number, networks[number].parameters.clone(), predicted[member].pooled_scales[fold])
+        let mut trained = trained.into_iter();
+        let (mut predictions, mut models, mut histories) = (Vec::new(), Vec::new(), Vec::new());
+        for member in &self.members {
+            let of_folds: Vec<Trained> = trained.by_ref().take(member.jobs.len()).collect();
+            if of_folds.len() != member.jobs.len() {
+                return Err(unexpected_results());
+            }
+            histories.extend(member.jobs.iter().zip(&of_folds).filter_map(|(job, trained)| history(job, trained)));
+            let lists = self.out_of_fold_lists(member, &of_folds, &held_out)?;
+            let own: Vec<TrainedModel<'_>> = match &member.on_all_rows {
+                Some((job, statistics)) => {
+                    vec![(job, trained.next().ok_or_else(unexpected_results)?, statistics.clone())]
+                }
+                None => {
+                    let per_fold = self.per_fold(member);
+                    let fold = |number: usize| self.folds[number / per_fold].statistics.clone();
+                    let models = member.jobs.iter().zip(of_folds).enumerate();
+                    models.map(|(number, (job, trained))| (job, trained, fold(number))).collect()
+                }
+            };
+            // The sds of bins are not a forest's own.
+            predictions.push(match member.kind {
+                MemberKind::Forest => MemberPredictions::unscaled(lists, own.len(), self.per_repeat()),
+                _ => MemberPredictions::scaled(lists, own.len(), self.per_repeat(), &held_out),
             });
-            parts.push(Part { weight: *weight, predictor: networks_of(members.collect(), head) });
+            models.push((member.kind, own));
         }
-        if !trees.is_empty() && weights[each] > 0.0 {
-            let weight = weights[each] / trees.len() as f64;
-            parts.extend(trees.into_iter().zip(&self.folds).map(|(trees, fold)| Part {
-                weight,
-                predictor: Predictor::Trees { boosted: trees.boosted, statistics: fold.statistics.clone() },
-            }));
+        if trained.next().is_some() {
+            return Err(unexpected_results());
         }
-        if weights[constant] > 0.0 {
-            let distribution = constant::distribution_of_all(&self.data, constant_sd(self.data.len()));
-            parts.push(Part { weight: weights[constant], predictor: Predictor::Constant { distribution } });
-        }
-        let out_of_fold = self.out_of_fold(&held_out, predicted, &stacking);
-        Ok(FitOutput { method, predictor: Predictor::of_parts(parts), histories, out_of_fold })
-    }
-
-    /// Number of networks per fold.
-    fn each(&self) -> usize {
-        self.networks.len() / self.folds.len()
-    }
-
-    /// Networks and trees, if they match the plan.
-    fn sorted(&self, trained: Vec<Trained>) -> Result<(Vec<TrainedNetwork>, Vec<TrainedTrees>)> {
-        let (mut networks, mut trees) = (Vec::new(), Vec::new());
-        for trained in trained {
-            match trained {
-                Trained::Network(trained) => networks.push(trained),
-                Trained::Trees(trained) => trees.push(trained),
+        predictions.push(self.constant(&held_out));
+        let stacking = Stacking::new(predictions.len(), self.row_scores(&held_out, &predictions));
+        let weights = stacking.weights();
+        let without: Vec<Vec<f64>> = (0..self.per_repeat()).map(|fold| stacking.weights_without(fold as u32)).collect();
+        let (out_of_fold, tails) = self.out_of_fold(&held_out, &predictions, &without);
+        let mut parts = Vec::new();
+        for (((kind, models), weight), predictions) in models.into_iter().zip(&weights).zip(&predictions) {
+            if *weight > 0.0 {
+                parts.extend(parts_of(kind, models, *weight, predictions.pooled_scale)?);
             }
         }
-        let fits = networks.len() == self.networks.len()
-            && trees.len() == self.trees.len()
-            && networks.iter().zip(&self.networks).all(|(trained, job)| {
-                let fits = |parameters: &Parameters| parameters.chunks().len() == job.network.chunks();
-                fits(&trained.parameters) && trained.cross_fitted.iter().flatten().all(fits)
-            });
-        if fits { Ok((networks, trees)) } else { Err(unexpected_results()) }
+        let weight = weights[weights.len() - 1];
+        if weight > 0.0 {
+            let distribution = constant::empirical_of_all(&self.data);
+            parts.push(Part { weight, kind: MemberKind::Constant, predictor: Predictor::Constant { distribution } });
+        }
+        Ok(FitOutput { method, predictor: Predictor::of_parts(parts, tails), histories, out_of_fold })
+    }
+
+    /// Number of folds of one repeat.
+    fn per_repeat(&self) -> usize {
+        self.folds.len() / self.repeats
+    }
+
+    /// Number of models of a member for each fold.
+    fn per_fold(&self, member: &MemberJobs) -> usize {
+        member.jobs.len() / self.folds.len()
     }
 
     fn held_out_rows(&self) -> HeldOutRows {
-        let rows: Vec<u32> = self.folds.iter().flat_map(|fold| fold.rows.iter().copied()).collect();
-        let folds = self.folds.iter().enumerate();
-        let folds = folds.flat_map(|(number, fold)| std::iter::repeat_n(number as u32, fold.rows.len())).collect();
+        let first = self.folds[..self.per_repeat()].iter().zip(0_u32..);
+        let mut order: Vec<(u32, u32)> =
+            first.flat_map(|(fold, number)| fold.rows.iter().map(move |row| (*row, number))).collect();
+        order.sort_unstable();
+        let (rows, folds): (Vec<u32>, Vec<u32>) = order.into_iter().unzip();
         let pick = |list: &[f32]| rows.iter().map(|row| f64::from(list[*row as usize])).collect();
-        let intervals = self.data.intervals().map(|ends| (pick(ends.lower()), pick(ends.upper())));
-        let bounds = self.data.bounds().ends().map(|ends| ends.map(f64::from));
         HeldOutRows {
             y: pick(self.data.y()),
             weights: pick(self.data.sample_weights()),
-            intervals,
-            bounds,
+            intervals: self.data.intervals().map(|ends| (pick(ends.lower()), pick(ends.upper()))),
+            bounds: bounds_to_learn(&self.data).ends().map(|ends| ends.map(f64::from)),
+            censored: rows.iter().map(|row| self.data.is_censored(*row as usize)).collect(),
             folds,
             rows,
         }
     }
 
-    /// Network `number` with these parameters.
-    fn member(&self, number: usize, parameters: Parameters, sigma_scale: f64) -> Member {
-        let statistics = self.folds[number / self.each()].statistics.clone();
-        Member { network: self.networks[number].network.clone(), parameters, sigma_scale, statistics }
-    }
-
-    /// Cross-fitted predictions of network `member` of each fold: each part by the checkpoint selected on the other.
-    fn by_networks(&self, head: Head, networks: &[TrainedNetwork], member: usize) -> Result<Mixtures> {
-        let each = self.each();
-        let mut predicted = Vec::new();
-        for (at, fold) in self.folds.iter().enumerate() {
-            let number = at * each + member;
-            let TrainedNetwork { parameters, cross_fitted, .. } = &networks[number];
-            let (checked, unchecked) = fold.rows.split_at(fold.checked);
-            let (first, second) = checked.split_at(fold.half);
-            let [by_second, by_first] =
-                cross_fitted.as_ref().map_or([parameters; 2], |[first, second]| [first, second]);
-            for (rows, parameters) in [(first, by_second), (second, by_first), (unchecked, parameters)] {
-                if !rows.is_empty() {
-                    let single = networks_of(vec![self.member(number, parameters.clone(), 1.0)], head);
-                    let predictions = single.predict(&self.data.select(rows), Isa::best())?;
-                    predicted.push(predictions.mixtures().ok_or_else(unexpected_results)?.clone());
+    /// Cross-fitted predictions of all held-out rows: a list for each repeat and each model per fold.
+    fn out_of_fold_lists(
+        &self,
+        member: &MemberJobs,
+        trained: &[Trained],
+        held_out: &HeldOutRows,
+    ) -> Result<Vec<Mixtures>> {
+        let per_fold = self.per_fold(member);
+        let mut position = vec![0; self.data.len()];
+        held_out.rows.iter().enumerate().for_each(|(at, row)| position[*row as usize] = at);
+        let mut lists = Vec::with_capacity(self.repeats * per_fold);
+        for repeat in 0..self.repeats {
+            for model in 0..per_fold {
+                let (mut mixtures, mut order) = (Vec::new(), vec![0; held_out.rows.len()]);
+                let mut count = 0;
+                for number in repeat * self.per_repeat()..(repeat + 1) * self.per_repeat() {
+                    let (fold, at) = (&self.folds[number], number * per_fold + model);
+                    mixtures.extend(self.fold_predictions(fold, &member.jobs[at], &trained[at])?);
+                    for row in &fold.rows {
+                        order[position[*row as usize]] = count;
+                        count += 1;
+                    }
                 }
+                lists.push(Mixtures::concatenate_rows(of_equal_width(mixtures)).take(&order, |_| (1.0, 1.0)));
             }
         }
-        Ok(Mixtures::concatenate_rows(predicted))
+        Ok(lists)
     }
 
-    /// The constant baseline of each fold, from its training targets.
-    fn by_constant(&self) -> MemberPredictions {
-        let predicted = self.folds.iter().enumerate().map(|(number, fold)| {
-            let train = &self.networks[number * self.each()].train;
-            constant::distribution(&self.data, train, constant_sd(train.len())).repeated(fold.rows.len())
-        });
-        let ones = vec![1.0; self.folds.len()];
-        MemberPredictions {
-            mixtures: Mixtures::concatenate_rows(predicted.collect()),
-            out_of_fold_scales: ones.clone(),
-            pooled_scales: ones,
+    /// Predictions of a fold's rows: each part by the checkpoint that was selected on the other.
+    fn fold_predictions(&self, fold: &Fold, job: &Job, trained: &Trained) -> Result<Vec<Mixtures>> {
+        let predicted = |predictor: Predictor, rows: &[u32]| -> Result<Mixtures> {
+            let predictions = predictor.predict(&self.data.select(rows), Isa::best())?;
+            Ok(predictions.mixtures().ok_or_else(unexpected_results)?.clone())
+        };
+        match (job, trained) {
+            (Job::Network(job), Trained::Network(TrainedNetwork { parameters, cross_fitted, .. })) => {
+                let (checked, unchecked) = fold.rows.split_at(fold.checked);
+                let (first, second) = checked.split_at(fold.half);
+                let [by_second, by_first] =
+                    cross_fitted.as_ref().map_or([parameters; 2], |[first, second]| [first, second]);
+                [(first, by_second), (second, by_first), (unchecked, parameters)]
+                    .into_iter()
+                    .filter(|(rows, _)| !rows.is_empty())
+                    .map(|(rows, parameters)| {
+                        let member = member(&job.network, parameters, 1.0, &fold.statistics)?;
+                        predicted(networks(vec![member], job.objective.head()), rows)
+                    })
+                    .collect()
+            }
+            (Job::Linear(job), Trained::Network(trained)) => {
+                let member = member(&job.network(), &trained.parameters, 1.0, &fold.statistics)?;
+                Ok(vec![predicted(networks(vec![member], Head::Mixture(job.head)), &fold.rows)?])
+            }
+            (Job::Forest(_), Trained::Forest(forest)) => {
+                let (forest, statistics) = (forest.clone(), fold.statistics.clone());
+                Ok(vec![predicted(Predictor::Forest { forest, statistics }, &fold.rows)?])
+            }
+            (Job::Trees(_), Trained::Trees(trees)) => {
+                let (means, sds) = trees.held_out.clone().ok_or_else(unexpected_results)?;
+                Ok(vec![Mixtures::from_parts_unchecked(1, vec![1.0; means.len()], means, sds)])
+            }
+            _ => Err(unexpected_results()),
         }
     }
 
-    /// Adds the sigma scales.
-    fn calibrated(&self, mixtures: Mixtures, held_out: &HeldOutRows) -> MemberPredictions {
-        let (rows, scales) = (self.data.len(), SigmaScales::of(&mixtures, held_out));
-        let folds = 0..self.folds.len();
-        let out_of_fold_scales =
-            folds.clone().map(|fold| sigma_scale::out_of_fold(rows, scales.without(fold as u32))).collect();
-        let pooled_scales = folds.map(|fold| sigma_scale::pooled(rows, self.each(), scales.of_fold(fold))).collect();
-        MemberPredictions { mixtures, out_of_fold_scales, pooled_scales }
+    /// The empirical distribution of each fold's training targets.
+    fn constant(&self, held_out: &HeldOutRows) -> MemberPredictions {
+        let folds = &self.folds[..self.per_repeat()];
+        let of_folds: Vec<Mixtures> =
+            folds.iter().map(|fold| empirical_distribution(&self.data, &fold.train)).collect();
+        let of_folds = Mixtures::concatenate_rows(of_equal_width(of_folds));
+        let fold_of_row: Vec<usize> = held_out.folds.iter().map(|fold| *fold as usize).collect();
+        MemberPredictions::unscaled(vec![of_folds.take(&fold_of_row, |_| (1.0, 1.0))], 1, folds.len())
     }
 
-    /// Out-of-fold predictions of the pool, in the order of the rows, with the sigma scales and stacking weights of
-    /// the other folds. The last member, the constant, is also the baseline.
-    fn out_of_fold(&self, held_out: &HeldOutRows, predicted: Vec<MemberPredictions>, stacking: &Stacking) -> OutOfFold {
-        let weights: Vec<Vec<f64>> = (0..self.folds.len() as u32).map(|fold| stacking.weights_without(fold)).collect();
-        let mut order: Vec<usize> = (0..held_out.rows.len()).collect();
-        order.sort_unstable_by_key(|at| held_out.rows[*at]);
-        let baseline = predicted[predicted.len() - 1].mixtures.clone().take(&order, |_| (1.0, 1.0));
-        let mut parts = Vec::with_capacity(predicted.len());
-        for (part, MemberPredictions { mixtures, out_of_fold_scales, .. }) in predicted.into_iter().enumerate() {
-            if weights.iter().any(|weights| weights[part] > 0.0) {
-                parts.push(mixtures.take(&order, |row| {
+    /// What stacking needs to know of each row: with the sigma scales of the final pool.
+    fn row_scores(&self, held_out: &HeldOutRows, members: &[MemberPredictions]) -> Vec<RowScores> {
+        let lists: Vec<Vec<Mixtures>> = members.iter().map(MemberPredictions::as_pooled).collect();
+        let every = held_out.rows.len().div_ceil(MAX_STACKING_ROWS).max(1);
+        let rows: Vec<usize> = (0..held_out.rows.len()).step_by(every).collect();
+        let scores = |row: usize| {
+            let (mut distances, mut pairs) = (Vec::new(), Vec::new());
+            // The CRPS of a truncated mixture is no such sum.
+            if !held_out.censored[row] && held_out.bounds.is_none() {
+                let distance = |list: &Mixtures| list.row(row).mean_distance_from(held_out.y[row]);
+                let mean = |lists: &Vec<Mixtures>| lists.iter().map(distance).sum::<f64>() / lists.len() as f64;
+                distances = lists.iter().map(mean).collect();
+                pairs = vec![0.0; members.len() * members.len()];
+                for (m, first) in lists.iter().enumerate() {
+                    pairs[m * members.len() + m] = members[m].mean_distance(first, row);
+                    for (n, second) in lists.iter().enumerate().take(m) {
+                        // Of different training sets where there are such.
+                        let pair = first[0].row(row).mean_distance(second[second.len() - 1].row(row));
+                        (pairs[m * members.len() + n], pairs[n * members.len() + m]) = (pair, pair);
+                    }
+                }
+            }
+            RowScores {
+                fold: held_out.folds[row],
+                weight: held_out.weights[row],
+                log_likelihoods: lists.iter().map(|lists| log_likelihood(held_out, lists, row)).collect(),
+                distances,
+                pairs,
+            }
+        };
+        rows.into_par_iter().map(scores).collect()
+    }
+
+    /// Out-of-fold predictions of the pool, with sigma scales, stacking weights and tails from the other folds, and the
+    /// tails from all. The last member, the constant, is also the baseline.
+    fn out_of_fold(
+        &self,
+        held_out: &HeldOutRows,
+        members: &[MemberPredictions],
+        without: &[Vec<f64>],
+    ) -> (OutOfFold, Vec<Tail>) {
+        let all: Vec<usize> = (0..held_out.rows.len()).collect();
+        let mut parts = Vec::new();
+        for (number, member) in
+            members.iter().enumerate().filter(|(number, _)| without.iter().any(|w| w[*number] > 0.0))
+        {
+            let count = member.lists.len() as f64;
+            for list in &member.lists {
+                parts.push(list.clone().take(&all, |row| {
                     let fold = held_out.folds[row] as usize;
-                    (weights[fold][part], out_of_fold_scales[fold])
+                    (without[fold][number] / count, member.out_of_fold_scales[fold])
                 }));
             }
         }
-        let sizes = parts.iter().map(Mixtures::components).collect();
-        let predictions = Predictions::from(Mixtures::concatenate_components(&parts)).of_members_of(sizes);
-        OutOfFold {
-            rows: order.iter().map(|at| self.numbers[held_out.rows[*at] as usize]).collect(),
-            folds: order.iter().map(|at| held_out.folds[*at]).collect(),
-            predictions: Standardised::new(predictions, Pool::Mixture),
-            baseline: Standardised::new(baseline.into(), Pool::Mixture),
-        }
+        let mut sizes: Vec<usize> = parts.iter().map(Mixtures::components).collect();
+        let pooled = Mixtures::concatenate_components(&parts);
+        let likelihoods: Vec<tails::Likelihoods> =
+            all.par_iter().map(|row| tails::likelihoods(held_out, &pooled, *row)).collect();
+        let fitted = |counts: &dyn Fn(u32) -> bool| {
+            if !self.tails {
+                return Vec::new();
+            }
+            let rows = all.iter().filter(|row| counts(held_out.folds[**row]) && held_out.weights[**row] > 0.0);
+            tails::fitted(rows.map(|row| (held_out.weights[*row], likelihoods[*row])))
+        };
+        let by_fold: Vec<Vec<Tail>> =
+            (0..self.per_repeat() as u32).map(|fold| fitted(&|other| other != fold)).collect();
+        sizes.extend(vec![1; by_fold[0].len()]);
+        let predictions = with_tails(pooled, by_fold[0].len(), |row| &by_fold[held_out.folds[row] as usize]);
+        let out_of_fold = OutOfFold {
+            rows: held_out.rows.iter().map(|row| self.numbers[*row as usize]).collect(),
+            folds: held_out.folds.clone(),
+            predictions: Standardised::new(Predictions::from(predictions).of_members_of(sizes), Pool::Mixture),
+            baseline: Standardised::new(members[members.len() - 1].lists[0].clone().into(), Pool::Mixture),
+        };
+        (out_of_fold, fitted(&|_| true))
     }
 }
 
-fn networks_of(members: Vec<Member>, head: Head) -> Predictor {
+/// Mixtures with fewer components than others get components of weight 0.
+fn of_equal_width(lists: Vec<Mixtures>) -> Vec<Mixtures> {
+    let width = lists.iter().map(Mixtures::components).max().unwrap_or(1);
+    lists.into_iter().map(|list| list.padded_to(width)).collect()
+}
+
+/// The record of a training that has one.
+fn history(job: &Job, trained: &Trained) -> Option<History> {
+    match (job, trained) {
+        (Job::Network(_), Trained::Network(trained)) => Some(trained.history.clone()),
+        (Job::Trees(job), Trained::Trees(trees)) => Some(history_of(job, &trees.boosted)),
+        _ => None,
+    }
+}
+
+fn member(
+    network: &Network,
+    parameters: &Parameters,
+    sigma_scale: f64,
+    statistics: &Arc<TargetEncoding>,
+) -> Result<Member> {
+    if parameters.chunks().len() != network.chunks() {
+        return Err(unexpected_results());
+    }
+    let (network, parameters, statistics) = (network.clone(), parameters.clone(), statistics.clone());
+    Ok(Member { network, parameters, sigma_scale, statistics })
+}
+
+fn networks(members: Vec<Member>, head: Head) -> Predictor {
     Predictor::Networks { members, head, pool: Pool::Mixture }
 }
 
-/// HeldOutRows-out predictions of the trees of each fold.
-fn by_trees(trees: &[TrainedTrees]) -> Result<Mixtures> {
-    let (mut means, mut sds) = (Vec::new(), Vec::new());
-    for trees in trees {
-        let (more_means, more_sds) = trees.held_out.as_ref().ok_or_else(unexpected_results)?;
-        means.extend_from_slice(more_means);
-        sds.extend_from_slice(more_sds);
+/// The parts of the final pool that the models of a member become.
+fn parts_of(kind: MemberKind, models: Vec<TrainedModel<'_>>, weight: f64, sigma_scale: f64) -> Result<Vec<Part>> {
+    let each = weight / models.len() as f64;
+    let (mut members, mut head, mut parts) = (Vec::new(), None, Vec::new());
+    for (job, trained, statistics) in models {
+        match (job, trained) {
+            (Job::Network(job), Trained::Network(trained)) => {
+                members.push(member(&job.network, &trained.parameters, sigma_scale, &statistics)?);
+                head = Some(job.objective.head());
+            }
+            (Job::Linear(job), Trained::Network(trained)) => {
+                members.push(member(&job.network(), &trained.parameters, sigma_scale, &statistics)?);
+                head = Some(Head::Mixture(job.head));
+            }
+            (Job::Trees(_), Trained::Trees(trees)) => {
+                let predictor = Predictor::Trees { boosted: trees.boosted, statistics };
+                parts.push(Part { weight: each, kind, predictor });
+            }
+            (Job::Forest(_), Trained::Forest(forest)) => {
+                parts.push(Part { weight: each, kind, predictor: Predictor::Forest { forest, statistics } });
+            }
+            _ => return Err(unexpected_results()),
+        }
     }
-    Ok(Mixtures::from_parts_unchecked(1, vec![1.0; means.len()], means, sds))
+    if let Some(head) = head {
+        parts.push(Part { weight, kind, predictor: networks(members, head) });
+    }
+    Ok(parts)
 }

@@ -107,17 +107,22 @@ impl MixtureNetwork {
     /// The loss, with `eta` as the weight of the logarithmic score. The atoms are those of all rows, so that all
     /// networks of a pool have the same.
     fn objective(&self, data: &Dataset, eta: f64) -> Objective {
+        let head = self.head(data);
+        // The energy score needs known targets, and where some are censored the known ones are not representative.
+        Objective::Hybrid { head, eta: if data.has_censored() { 1.0 } else { eta as f32 } }
+    }
+
+    /// The outputs. The atoms are those of all rows, so that all networks of a pool have the same.
+    pub(super) fn head(&self, data: &Dataset) -> MixtureHead {
         let atom = |value: &f32| Atom { value: *value, probability: data.fraction_equal_to(*value) as f32 };
-        let head = MixtureHead {
+        MixtureHead {
             components: self.components,
             sd_floor: self.settings.sigma_min as f32,
             sd_ceiling: self.sigma_max.map(|most| most as f32),
             mean_bound: self.mean_bound.map(|bound| bound as f32),
             atoms: Atoms::new(data.atoms().iter().map(atom)),
             bounds: bounds_to_learn(data),
-        };
-        // The energy score needs known targets, and where some are censored the known ones are not representative.
-        Objective::Hybrid { head, eta: if data.has_censored() { 1.0 } else { eta as f32 } }
+        }
     }
 
     /// The network to train.
@@ -130,7 +135,7 @@ impl MixtureNetwork {
 /// drift beyond it, which is a loss where hardly any target is near. Interval and censored targets always use their
 /// bounds: otherwise the probability beyond the bound would be missing from theirs, and from that of an atom at the
 /// bound.
-fn bounds_to_learn(data: &Dataset) -> Bounds {
+pub(super) fn bounds_to_learn(data: &Dataset) -> Bounds {
     let near = |end: f32| data.y().iter().filter(|y| (**y - end).abs() < NEAR_BOUND).count() as f64;
     let counts = |end: &f32| data.intervals().is_some() || near(*end) >= SHARE_AT_BOUND * data.len() as f64;
     let Bounds { lower, upper } = data.bounds();

@@ -12,6 +12,8 @@ mod fold_data;
 mod fold_rows;
 mod folds;
 mod mdn;
+mod member_kind;
+mod member_predictions;
 mod mixture_network;
 mod ne_gmm;
 mod network_settings;
@@ -24,6 +26,7 @@ mod settings;
 mod sigma_scale;
 mod sizes;
 mod stacking;
+mod tails;
 
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +36,7 @@ pub use constant::Constant;
 pub use ensemble::Ensemble;
 pub use finish::{FitOutput, OutOfFold};
 pub use mdn::Mdn;
+pub use member_kind::MemberKind;
 pub use mixture_network::MixtureNetwork;
 pub use ne_gmm::NeGmm;
 pub use network_settings::NetworkSettings;
@@ -45,7 +49,7 @@ pub use crate::standardised::{Pool, Standardised};
 pub(crate) use few_rows::LEAST_TRAINED;
 pub use negmm_nn::ngboost::NgBoost;
 pub use sizes::Preset;
-pub(crate) use stacking::Stacking;
+pub use tails::Tail;
 
 use configure::MEMBER;
 use settings::MethodSettings;

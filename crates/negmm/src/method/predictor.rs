@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::MemberKind;
+use super::tails::{Tail, with_tails};
 use crate::accelerator::Accelerator;
 use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
@@ -12,6 +14,7 @@ use negmm_dist::mixture::Mixtures;
 use negmm_dist::predictive::Predictions;
 use negmm_dist::{Error, Result};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
+use negmm_nn::forest::Forest;
 use negmm_nn::net::{
     FEW_ROWS, Head, MixtureOutputs, MixturePanel, Network, PANEL, PANEL_CHUNKS, Parameters, SampleHead, SmallBatch,
     Workspace,
@@ -49,10 +52,19 @@ pub enum Predictor {
         /// The target encoding from the training rows.
         statistics: Arc<TargetEncoding>,
     },
+    /// A random forest.
+    Forest {
+        /// The forest.
+        forest: Forest,
+        /// The target encoding from the training rows.
+        statistics: Arc<TargetEncoding>,
+    },
     /// Several predictors of mixtures, pooled with stacking weights.
     Stack {
-        /// Two or more.
+        /// One or more.
         parts: Vec<Part>,
+        /// Wide copies of a row's own distribution.
+        tails: Vec<Tail>,
     },
 }
 
@@ -66,6 +78,7 @@ pub(crate) enum PredictorKind {
     /// Networks whose outputs are samples.
     Samplers,
     Trees,
+    Forest,
     Stack,
 }
 
@@ -74,6 +87,8 @@ pub(crate) enum PredictorKind {
 pub struct Part {
     /// Stacking weight; those of all parts sum to 1.
     pub weight: f64,
+    /// The kind of member that it belongs to.
+    pub kind: MemberKind,
     /// The predictor; not a stack.
     pub predictor: Predictor,
 }
@@ -96,14 +111,14 @@ impl Predictor {
     ///
     /// # Panics
     /// When there is no part.
-    pub(super) fn of_parts(mut parts: Vec<Part>) -> Self {
+    pub(super) fn of_parts(mut parts: Vec<Part>, tails: Vec<Tail>) -> Self {
         assert!(!parts.is_empty(), "something predicts");
-        if parts.len() == 1 {
+        if parts.len() == 1 && tails.is_empty() {
             return parts.remove(0).predictor;
         }
         let total: f64 = parts.iter().map(|part| part.weight).sum();
         parts.iter_mut().for_each(|part| part.weight /= total);
-        Self::Stack { parts }
+        Self::Stack { parts, tails }
     }
 
     /// Number of parameters: weights and biases, or leaf values.
@@ -112,7 +127,10 @@ impl Predictor {
             Self::Constant { distribution } => 2 * distribution.components(),
             Self::Networks { members, .. } => members.iter().map(|member| member.network.parameters()).sum(),
             Self::Trees { boosted, .. } => boosted.leaves(),
-            Self::Stack { parts } => parts.iter().map(|part| part.predictor.parameters()).sum(),
+            Self::Forest { forest, .. } => forest.leaves(),
+            Self::Stack { parts, tails } => {
+                2 * tails.len() + parts.iter().map(|part| part.predictor.parameters()).sum::<usize>()
+            }
         }
     }
 
@@ -120,8 +138,11 @@ impl Predictor {
     pub fn members(&self) -> usize {
         match self {
             Self::Networks { members, pool: Pool::Mixture, .. } => members.len(),
-            Self::Networks { pool: Pool::Gaussian, .. } | Self::Constant { .. } | Self::Trees { .. } => 1,
-            Self::Stack { parts } => parts.iter().map(|part| part.predictor.members()).sum(),
+            Self::Networks { pool: Pool::Gaussian, .. }
+            | Self::Constant { .. }
+            | Self::Trees { .. }
+            | Self::Forest { .. } => 1,
+            Self::Stack { parts, .. } => parts.iter().map(|part| part.predictor.members()).sum(),
         }
     }
 
@@ -131,14 +152,17 @@ impl Predictor {
             Self::Networks { members, head, pool: Pool::Mixture } => Some(members.len() * head.components()?),
             Self::Networks { pool: Pool::Gaussian, .. } | Self::Trees { .. } => Some(1),
             Self::Constant { distribution } => Some(distribution.components()),
-            Self::Stack { parts } => parts.iter().map(|part| part.predictor.components()).sum(),
+            Self::Forest { forest, .. } => Some(forest.components.len()),
+            Self::Stack { parts, tails } => {
+                parts.iter().map(|part| part.predictor.components()).sum::<Option<usize>>().map(|sum| sum + tails.len())
+            }
         }
     }
 
     /// The networks in it.
     pub fn networks(&self) -> impl Iterator<Item = &Member> {
         let parts = match self {
-            Self::Stack { parts } => parts.iter().map(|part| &part.predictor).collect(),
+            Self::Stack { parts, .. } => parts.iter().map(|part| &part.predictor).collect(),
             alone => vec![alone],
         };
         parts.into_iter().flat_map(|part| match part {
@@ -185,15 +209,24 @@ impl Predictor {
                 };
                 Ok(Standardised::new(predictions, *pool))
             }
-            Self::Stack { parts } => {
+            Self::Forest { forest, statistics } => {
+                let data = statistics.of_rows(data)?;
+                let weights = forest.predict(&Columns::new(&data.columns(), rows)?)?;
+                let list = |at: usize| forest.components.iter().map(|part| part[at]).collect::<Vec<f64>>().repeat(rows);
+                let mixtures = Mixtures::from_parts_unchecked(forest.components.len(), weights, list(0), list(1));
+                Ok(Standardised::new(mixtures.into(), Pool::Mixture))
+            }
+            Self::Stack { parts, tails } => {
                 let (mut mixtures, mut sizes) = (Vec::with_capacity(parts.len()), Vec::new());
-                for Part { weight, predictor } in parts {
+                for Part { weight, predictor, .. } in parts {
                     let predictions = predictor.predict_on(accelerator, data, isa)?;
                     let own = predictions.mixtures().ok_or_else(|| Error::model("a stack predicts mixtures"))?;
                     sizes.extend(vec![own.components() / predictor.members(); predictor.members()]);
                     mixtures.push(own.clone().scale_weights(*weight));
                 }
-                let stacked = Predictions::from(Mixtures::concatenate_components(&mixtures)).of_members_of(sizes);
+                sizes.extend(vec![1; tails.len()]);
+                let stacked = with_tails(Mixtures::concatenate_components(&mixtures), tails.len(), |_| tails);
+                let stacked = Predictions::from(stacked).of_members_of(sizes);
                 Ok(Standardised::new(stacked, Pool::Mixture))
             }
         }

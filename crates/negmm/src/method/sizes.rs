@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::mixture_network::bounds_to_learn;
 use negmm_nn::dataset::Dataset;
+use negmm_nn::forest::ForestConfig;
 use negmm_nn::options::Choice;
 use negmm_nn::train::Optimiser;
 
@@ -23,11 +25,11 @@ const FEWER_PASSES: f64 = 100_000.0;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Preset {
-    /// A first look: 5 folds, one network each, a third of the steps.
+    /// A first look: 5 folds once, a third of the steps.
     Fast,
-    /// One network per fold; 10 folds of a small table, 5 of a large one.
+    /// 5 folds, of tables with fewer than 15,000 rows twice.
     Medium,
-    /// Best quality and slowest: 10 folds of four networks (of a sequence two) and boosted trees, twice the steps.
+    /// Best quality and slowest: 10 folds twice, twice the steps, more trees and boosted trees.
     Best,
 }
 
@@ -39,8 +41,18 @@ pub(super) struct Sizes {
     pub(super) folds: usize,
     /// Networks per fold.
     pub(super) ensemble_size: usize,
-    /// Whether each fold also has boosted trees.
-    pub(super) trees: bool,
+    /// Repeats of the cross-validation.
+    pub(super) repeats: usize,
+    /// Whether the pool has members of each kind.
+    pub(super) short_networks: bool,
+    pub(super) dropout_networks: bool,
+    pub(super) linear: bool,
+    pub(super) forest: bool,
+    pub(super) boosted_trees: bool,
+    /// Whether predictions get wide copies of themselves.
+    pub(super) tails: bool,
+    /// Trees of the forest for each fold.
+    pub(super) n_estimators: usize,
     pub(super) hidden: &'static [usize],
     /// Sds of the initial frequencies of the periodic embedding; the networks take them in turn.
     pub(super) frequencies: &'static [f64],
@@ -55,9 +67,16 @@ pub(super) struct Sizes {
 }
 
 const SMALL: Sizes = Sizes {
-    folds: 10,
+    folds: 5,
     ensemble_size: 1,
-    trees: false,
+    repeats: 2,
+    short_networks: true,
+    dropout_networks: true,
+    linear: true,
+    forest: true,
+    boosted_trees: false,
+    tails: true,
+    n_estimators: 10,
     hidden: &[64; 4],
     frequencies: &[0.1, 0.5],
     batch_size: 64,
@@ -65,14 +84,30 @@ const SMALL: Sizes = Sizes {
     learning_rate: 0.012,
     steps: 1_500,
     checks: 30,
-    patience: 0,
+    patience: 8,
 };
-const OF_MIDDLING: Sizes = Sizes { frequencies: &[0.5, 2.0], steps: 3_500, checks: 20, patience: 5, ..SMALL };
-const OF_LARGE: Sizes = Sizes { folds: 5, frequencies: &[2.0], batch_size: 128, steps: 2_500, ..OF_MIDDLING };
+const OF_MIDDLING: Sizes =
+    Sizes { short_networks: false, frequencies: &[0.5, 2.0], steps: 3_500, checks: 20, patience: 5, ..SMALL };
+const OF_LARGE: Sizes = Sizes {
+    repeats: 1,
+    dropout_networks: false,
+    n_estimators: 20,
+    frequencies: &[2.0],
+    batch_size: 128,
+    steps: 2_500,
+    ..OF_MIDDLING
+};
 const OF_WIDE: Sizes = Sizes { batch_size: 256, steps: 1_500, ..OF_LARGE };
 const OF_HUGE: Sizes = Sizes { hidden: &[96; 4], ..OF_LARGE };
-const OF_SEQUENCE: Sizes =
-    Sizes { hidden: &[], optimiser: Optimiser::Adam, learning_rate: 0.005, steps: 2_000, checks: 40, ..SMALL };
+const OF_SEQUENCE: Sizes = Sizes {
+    hidden: &[],
+    optimiser: Optimiser::Adam,
+    learning_rate: 0.005,
+    steps: 2_000,
+    checks: 40,
+    patience: 0,
+    ..SMALL
+};
 
 impl Sizes {
     /// The defaults for these rows.
@@ -87,15 +122,47 @@ impl Sizes {
             _ => SMALL,
         };
         let medium = Self { steps: medium.steps_for(rows as f64), ..medium };
+        let sequence = data.window().is_some();
+        // A likelihood given an interval or a bound does not add up over members as a density does.
+        let plain = !sequence && !data.has_censored() && bounds_to_learn(data).is_none();
+        let medium = if plain { medium } else { medium.of_networks(rows) };
         match preset {
-            Preset::Fast => Self { folds: 5, steps: (medium.steps / 3).max(1), ..medium },
+            Preset::Fast => {
+                Self { folds: 5, repeats: 1, short_networks: false, steps: (medium.steps / 3).max(1), ..medium }
+            }
             Preset::Medium => medium,
+            Preset::Best if plain => Self {
+                folds: 10,
+                repeats: 2,
+                steps: 2 * medium.steps,
+                boosted_trees: true,
+                n_estimators: 3 * medium.n_estimators,
+                ..medium
+            },
             Preset::Best => {
-                let sequence = data.window().is_some();
                 let ensemble_size = if sequence { 2 } else { 4 };
-                Self { folds: 10, ensemble_size, trees: !sequence, steps: 2 * medium.steps, ..medium }
+                Self { folds: 10, ensemble_size, steps: 2 * medium.steps, ..medium }
             }
         }
+    }
+
+    /// The same with networks of the full number of steps as the only members.
+    fn of_networks(self, rows: usize) -> Self {
+        Self {
+            folds: if rows < LARGE { 10 } else { 5 },
+            repeats: 1,
+            short_networks: false,
+            dropout_networks: false,
+            linear: false,
+            forest: false,
+            tails: false,
+            ..self
+        }
+    }
+
+    /// How the forest of a fold is grown.
+    pub(super) fn forest_config(&self) -> ForestConfig {
+        ForestConfig { n_estimators: self.n_estimators, min_samples_leaf: 2, max_features: 0.5, max_samples: 16_000 }
     }
 
     /// The number of steps for this number of rows.

@@ -144,11 +144,12 @@ impl Model {
         predictions.in_unit(target.mean, target.scale).with_atoms_at(atoms)
     }
 
-    /// The constant baseline for this number of rows: the atoms of the training targets, and a normal distribution
-    /// with the mean and sd of the others.
+    /// The constant baseline for this number of rows: the empirical distribution of the training targets.
     pub fn baseline(&self, rows: usize) -> Predictions {
         let target = self.encoder.target();
-        target.baseline(target.marginal().repeated(rows).into())
+        let atoms = target.atoms.as_ref().map_or(&[][..], |atoms| &atoms.values);
+        let predictions = Predictions::from(target.marginal_distribution().repeated(rows));
+        target.baseline(predictions.with_atoms_at(atoms))
     }
 
     /// The method and its settings.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Member, Method, Part, Predictor, PredictorKind};
+use crate::method::{Member, MemberKind, Method, Part, Predictor, PredictorKind, Tail};
 use negmm_dist::Mixtures;
 use negmm_dist::math::lanes::{Chunk, WIDTH};
 use negmm_nn::dataset::{STATISTICS, TargetEncoding};
+use negmm_nn::forest::{read_forest, write_forest};
 use negmm_nn::net::{Head, Network, ParameterView, Stem};
 use negmm_nn::ngboost::Boosted;
 use negmm_nn::ngboost::{read_trees, write_trees};
@@ -38,6 +39,12 @@ pub(super) struct Shape {
     /// The parts of a stack; the names of their tensors begin with that of the part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<Shape>,
+    /// The kinds of members of the parts; in older files there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    kinds: Vec<MemberKind>,
+    /// The wide copies of a stack.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tails: Vec<Tail>,
 }
 
 impl Shape {
@@ -51,6 +58,8 @@ impl Shape {
             sd_factors: Vec::new(),
             stacking_weights: Vec::new(),
             parts: Vec::new(),
+            kinds: Vec::new(),
+            tails: Vec::new(),
         }
     }
 }
@@ -81,12 +90,18 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
             tensors.extend(write_statistics(TREES_LEVELS, statistics));
             (Shape::new(PredictorKind::Trees), tensors)
         }
-        Predictor::Stack { parts } => {
-            let mut shape = Shape::new(PredictorKind::Stack);
+        Predictor::Forest { forest, statistics } => {
+            let mut tensors = write_forest(forest);
+            tensors.extend(write_statistics(TREES_LEVELS, statistics));
+            (Shape::new(PredictorKind::Forest), tensors)
+        }
+        Predictor::Stack { parts, tails } => {
+            let mut shape = Shape { tails: tails.clone(), ..Shape::new(PredictorKind::Stack) };
             let mut all = Vec::new();
             for (number, part) in parts.iter().enumerate() {
                 let (part_shape, tensors) = write(&part.predictor);
                 shape.stacking_weights.push(part.weight);
+                shape.kinds.push(part.kind);
                 shape.parts.push(part_shape);
                 let renamed = |tensor: Tensor| Tensor { name: part_name(number) + &tensor.name, ..tensor };
                 all.extend(tensors.into_iter().map(renamed));
@@ -106,7 +121,7 @@ pub(super) fn read(
     if !method.makes(shape.kind) {
         return Err("what predicts is not of its method".into());
     }
-    let Shape { kind, sd, components, networks, head, sd_factors, stacking_weights, parts } = shape;
+    let Shape { kind, sd, components, networks, head, sd_factors, stacking_weights, parts, kinds, tails } = shape;
     check_factors(&sd_factors)?;
     match (kind, head) {
         (PredictorKind::Constant, _) => {
@@ -143,22 +158,37 @@ pub(super) fn read(
             let statistics = read_statistics(tensors, TREES_LEVELS, levels)?.into();
             Ok(Predictor::Trees { boosted, statistics })
         }
+        (PredictorKind::Forest, _) => {
+            let forest = read_forest(tensors, features)?;
+            let statistics = read_statistics(tensors, TREES_LEVELS, levels)?.into();
+            Ok(Predictor::Forest { forest, statistics })
+        }
         (PredictorKind::Stack, _) => {
-            let sound = parts.len() >= 2
+            let sound = !parts.is_empty()
+                && tails.iter().all(|tail| tail.weight > 0.0 && (1e-3..=1e3).contains(&tail.scale))
+                && tails.iter().map(|tail| tail.weight).sum::<f64>() < 1.0
+                && (kinds.is_empty() || kinds.len() == parts.len())
                 && stacking_weights.len() == parts.len()
-                && stacking_weights.iter().all(|share| (0.0..=1.0).contains(share))
+                && stacking_weights.iter().all(|weight| (0.0..=1.0).contains(weight))
                 && (stacking_weights.iter().sum::<f64>() - 1.0).abs() < 1e-9
                 && parts.iter().all(|part| part.kind != PredictorKind::Stack);
             if !sound {
                 return Err("the parts of its stack are out of range".into());
             }
-            let read_part = |(number, (share, part)): (usize, (f64, Shape))| {
+            let read_part = |(number, (weight, part)): (usize, (f64, Shape))| {
+                let of_predictor = match part.kind {
+                    PredictorKind::Constant => MemberKind::Constant,
+                    PredictorKind::Trees => MemberKind::BoostedTrees,
+                    PredictorKind::Forest => MemberKind::Forest,
+                    _ => MemberKind::Networks,
+                };
+                let kind = kinds.get(number).copied().unwrap_or(of_predictor);
                 let predictor = read(part, method, (features, levels), &tensors.of(&part_name(number)))?;
-                Ok(Part { weight: share, predictor })
+                Ok(Part { weight, kind, predictor })
             };
             let parts =
                 stacking_weights.into_iter().zip(parts).enumerate().map(read_part).collect::<Result<_, Flaw>>()?;
-            Ok(Predictor::Stack { parts })
+            Ok(Predictor::Stack { parts, tails })
         }
     }
 }

@@ -9,13 +9,14 @@ use std::sync::{Arc, Mutex};
 
 use negmm::Rng;
 use negmm::data::Dataset;
+use negmm::forest::ForestConfig;
 use negmm::method::{Member, NgBoost, Pool, Predictor};
 use negmm::mixture::Mixtures;
-use negmm::net::{Activation, MixtureHead, Network, Parameters};
+use negmm::net::{Activation, Atom, Atoms, MixtureHead, Network, Parameters};
 use negmm::score::{energy, hybrid, log};
 use negmm::train::{
-    Callbacks, CpuEngine, Engine, Job, NetworkJob, Objective, Optimiser, Progress, Schedule, Selection, Trained,
-    TrainedNetwork, TrainingConfig, TreesJob,
+    Callbacks, CpuEngine, Engine, ForestJob, Job, LinearJob, NetworkJob, Objective, Optimiser, Progress, Schedule,
+    Selection, Trained, TrainedNetwork, TrainingConfig, TreesJob,
 };
 use negmm::{ErrorKind, Mixture, Result};
 use negmm_dist::math::lanes::{Isa, WIDTH};
@@ -25,7 +26,7 @@ use negmm_nn::net::Layer;
 macro_rules! engine_contract {
     ($engine:expr) => {
         engine_contract!($engine; the_bits_are_those_of_the_reference_in_any_order trees_are_boosted_beside_networks
-            the_seed_decides a_failing_job_stops_no_other
+            linear_models_and_forests_are_fitted_beside_networks the_seed_decides a_failing_job_stops_no_other
             patience_stops_and_keeps_the_best_epoch without_validation_rows_the_last_epoch_is_kept
             history_says_what_was_computed snapshots_are_the_weights_of_shorter_trainings
             progress_is_told_after_every_epoch cancelling_stops_within_a_few_steps
@@ -213,6 +214,46 @@ pub fn trees_are_boosted_beside_networks(engine: &dyn Engine) {
     assert_eq!(alone, beside);
     assert!(!alone.boosted.rounds.is_empty() && alone.held_out.is_some());
     assert!(together.into_iter().all(|trained| matches!(trained, Ok(Trained::Network(_)))));
+}
+
+/// Linear models and forests go beside networks in the same batch, of a target with an atom.
+pub fn linear_models_and_forests_are_fitted_beside_networks(engine: &dyn Engine) {
+    let mut rows = bimodal_rows(110, 1);
+    (0..10).for_each(|row| rows.push(&[0.05 * row as f32, 0.5], 0.25));
+    let data = Arc::new(rows.with_atoms(vec![0.25]));
+    let (linear, forest) = (linear_job(&data), forest_job(&data));
+    let expected: Vec<Trained> =
+        negmm::train::train(&CpuEngine::new(1), &[linear.clone().into(), forest.clone().into()], &Callbacks::nothing())
+            .into_iter()
+            .map(Result::unwrap)
+            .collect();
+    let jobs = [
+        Job::from(forest),
+        job(&data, 1, plain_training(2)).into(),
+        linear.clone().into(),
+        LinearJob { train: [].into(), ..linear }.into(),
+    ];
+    let mut beside = negmm::train::train(engine, &jobs, &Callbacks::nothing()).into_iter();
+    let (Trained::Network(alone), Trained::Forest(grown)) = (&expected[0], &expected[1]) else { panic!("both kinds") };
+    let Some(Ok(Trained::Forest(forest))) = beside.next() else { panic!("a forest") };
+    assert_eq!(*grown, forest);
+    assert!(forest.trees.len() == 12 && forest.components.iter().any(|[mean, sd]| (*mean, *sd) == (0.25, 0.0)));
+    assert!(matches!(beside.next(), Some(Ok(Trained::Network(_)))));
+    let Some(Ok(Trained::Network(linear))) = beside.next() else { panic!("a linear model") };
+    assert_eq!(bits(&alone.parameters), bits(&linear.parameters));
+    assert!(linear.parameters.numbers().iter().any(|weight| *weight != 0.0));
+    assert_eq!(beside.next().unwrap().unwrap_err().kind(), ErrorKind::Data);
+}
+
+/// A linear model of the rows but the first ten, with their atoms.
+pub fn linear_job(data: &Arc<Dataset>) -> LinearJob {
+    let atoms = Atoms::new(data.atoms().iter().map(|value| Atom { value: *value, probability: 0.1 }));
+    LinearJob { head: MixtureHead { atoms, ..head(3) }, data: data.clone(), train: (10..data.len() as u32).collect() }
+}
+
+pub fn forest_job(data: &Arc<Dataset>) -> ForestJob {
+    let config = ForestConfig { n_estimators: 12, min_samples_leaf: 2, max_features: 0.5, max_samples: 60 };
+    ForestJob { config, components: 16, data: data.clone(), train: (10..data.len() as u32).collect(), seed: 4 }
 }
 
 pub fn the_seed_decides(engine: &dyn Engine) {

@@ -43,6 +43,8 @@ impl CpuEngine {
                 self.isa.run(TrainingKernel(TrainingLoop { job, number, callbacks })).map(Trained::Network)
             }
             Job::Trees(job) => job.train(number, callbacks).map(Trained::Trees),
+            Job::Linear(job) => Ok(Trained::Network(job.train())),
+            Job::Forest(job) => Ok(Trained::Forest(job.train())),
         }
     }
 }

@@ -1,0 +1,93 @@
+//! A random forest whose leaves hold the distribution of their targets (Meinshausen, 2006), as a Gaussian mixture.
+//!
+//! Targets are put into bins once. A bin is a component: the mean and sd of its targets, or an atom where all are one
+//! value. A leaf has the weight of each bin among its rows, and a row's mixture is the mean over the trees.
+
+mod bins;
+mod grow;
+mod tensors;
+
+pub use bins::TargetBins;
+pub use tensors::{read_forest, write_forest};
+
+use crate::dataset::Dataset;
+use crate::ngboost::{Columns, Tree};
+use negmm_dist::{Error, Result};
+
+/// A trained forest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forest {
+    /// Features of a row.
+    pub features: usize,
+    /// Mean and sd of each component.
+    pub components: Vec<[f64; 2]>,
+    /// The trees; the number of a leaf is its index in `starts`.
+    pub trees: Vec<Tree>,
+    /// Where the bins of each leaf begin, and the end of the last.
+    pub starts: Vec<u32>,
+    /// The bins of all leaves.
+    pub bins: Vec<u16>,
+    /// The weight of each of them in its leaf; they sum to 1.
+    pub weights: Vec<f32>,
+}
+
+/// How a forest is grown.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ForestConfig {
+    /// Number of trees.
+    pub n_estimators: usize,
+    /// Smallest number of rows in a leaf.
+    pub min_samples_leaf: usize,
+    /// Fraction of the features that are tried at each split.
+    pub max_features: f64,
+    /// Most rows that a tree is grown from; of more, each tree has a sample of its own.
+    pub max_samples: usize,
+}
+
+impl Forest {
+    /// Grows a forest on the rows `train`.
+    pub fn grow(config: &ForestConfig, data: &Dataset, train: &[u32], bins: &TargetBins, seed: u64) -> Self {
+        grow::forest(config, data, train, bins, seed)
+    }
+
+    /// Weights of the components of each row, rows × components.
+    ///
+    /// # Errors
+    /// When the rows do not have the features of training.
+    pub fn predict(&self, columns: &Columns<'_>) -> Result<Vec<f64>> {
+        if columns.features() != self.features {
+            return Err(Error::data(format!("expected {} features, found {}", self.features, columns.features())));
+        }
+        let (rows, width) = (columns.rows(), self.components.len());
+        let mut weights = vec![0.0; rows * width];
+        let mut leaves = vec![0_u32; BLOCK];
+        for first in (0..rows).step_by(BLOCK) {
+            let count = BLOCK.min(rows - first);
+            for tree in &self.trees {
+                leaves[..count].fill(0);
+                tree.walk(columns, first, &mut leaves[..count]);
+                for (row, node) in leaves[..count].iter().enumerate() {
+                    let leaf = tree.nodes[*node as usize].number as usize;
+                    let range = self.starts[leaf] as usize..self.starts[leaf + 1] as usize;
+                    let own = &mut weights[(first + row) * width..][..width];
+                    for (bin, weight) in self.bins[range.clone()].iter().zip(&self.weights[range]) {
+                        own[usize::from(*bin)] += f64::from(*weight);
+                    }
+                }
+            }
+        }
+        for own in weights.chunks_exact_mut(width) {
+            let total: f64 = own.iter().sum();
+            own.iter_mut().for_each(|weight| *weight /= total);
+        }
+        Ok(weights)
+    }
+
+    /// Leaves of all trees.
+    pub fn leaves(&self) -> usize {
+        self.starts.len() - 1
+    }
+}
+
+/// Rows that a tree visits together.
+const BLOCK: usize = 512;

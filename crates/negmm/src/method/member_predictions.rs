@@ -1,0 +1,183 @@
+//! Out-of-fold predictions of one member of a pool, with its sigma scales.
+
+use super::few_rows::FEW;
+use super::folds::HeldOutRows;
+use super::sigma_scale::SigmaScales;
+use super::tails::robust_score;
+use negmm_dist::Mixtures;
+use negmm_dist::mixture::log_sum_exp;
+
+/// With this many rows the logarithm of a sigma scale is half of what they say.
+const PRIOR_ROWS: f64 = 20.0;
+/// Range of the logarithm of the sigma scale of a member.
+const LOG_SCALE: (f64, f64) = (-0.5, 1.0);
+/// The power of the scale for one model that is assumed to suit the mean of many, where two were not compared.
+const SINGLE_POWER: f64 = 0.5;
+
+/// Out-of-fold predictions of a member of the pool.
+pub(super) struct MemberPredictions {
+    /// One or more lists, each with a prediction for every held-out row by a model that has not seen it. Different lists
+    /// are of different models.
+    pub(super) lists: Vec<Mixtures>,
+    /// How many models predict together in the final pool.
+    models: usize,
+    /// Sigma scale of the mean of the lists, for each fold from the others.
+    pub(super) out_of_fold_scales: Vec<f64>,
+    /// Sigma scale in the final pool.
+    pub(super) pooled_scale: f64,
+}
+
+impl MemberPredictions {
+    /// Predictions that are not scaled.
+    pub(super) fn unscaled(lists: Vec<Mixtures>, models: usize, folds: usize) -> Self {
+        Self { lists, models, out_of_fold_scales: vec![1.0; folds], pooled_scale: 1.0 }
+    }
+
+    /// With sigma scales. The spread of a mean of J models exceeds that of one by a part that is linear in 1/J, so that
+    /// the logarithm of the scale that suits it is taken to be linear in 1/J: the scales of one model and of the mean of
+    /// two give that of all.
+    pub(super) fn scaled(lists: Vec<Mixtures>, models: usize, folds: usize, held_out: &HeldOutRows) -> Self {
+        let rows = held_out.rows.len() as f64;
+        let shrunk = |log: f64| log * rows / (rows + PRIOR_ROWS);
+        let singles: Vec<SigmaScales> = lists.iter().map(|list| SigmaScales::of(list, held_out)).collect();
+        let one = singles.iter().map(|scales| libm::log(scales.all())).sum::<f64>() / singles.len() as f64;
+        let pooled = if lists.len() > 1 { SigmaScales::of(&mean_of(&lists), held_out) } else { singles[0].clone() };
+        let power = match lists.len() {
+            1 if models == 1 => one,
+            1 => SINGLE_POWER * one,
+            count => {
+                // log scale = limit + slope / J through J = 1 and J = count.
+                let slope = (one - libm::log(pooled.all())) / (1.0 - 1.0 / count as f64);
+                one - slope + slope / models as f64
+            }
+        };
+        // With few rows a pool is hardly better than its models.
+        let power = if held_out.rows.len() < FEW { power.max(0.0) } else { power };
+        let scale = |fold: usize| libm::exp(shrunk(libm::log(pooled.without(fold as u32))));
+        Self {
+            lists,
+            models,
+            out_of_fold_scales: (0..folds).map(scale).collect(),
+            pooled_scale: libm::exp(shrunk(power).clamp(LOG_SCALE.0, LOG_SCALE.1)),
+        }
+    }
+
+    /// The lists with the sigma scale of the final pool.
+    pub(super) fn as_pooled(&self) -> Vec<Mixtures> {
+        let scaled = |list: &Mixtures| {
+            let all: Vec<usize> = (0..list.len()).collect();
+            list.clone().take(&all, |_| (1.0, self.pooled_scale))
+        };
+        self.lists.iter().map(scaled).collect()
+    }
+
+    /// Mean of |X - X'| for two independent predictions of a row by the final member, where `lists` are
+    /// [`MemberPredictions::as_pooled`].
+    pub(super) fn mean_distance(&self, lists: &[Mixtures], row: usize) -> f64 {
+        let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+        let same = mean(lists.iter().map(|list| list.row(row).mean_distance(list.row(row))).collect());
+        if lists.len() == 1 {
+            return same;
+        }
+        let of_others = |at: usize| (0..at).map(move |other| (at, other));
+        let pairs = (1..lists.len()).flat_map(of_others);
+        let other = mean(pairs.map(|(a, b)| lists[a].row(row).mean_distance(lists[b].row(row))).collect());
+        let models = self.models as f64;
+        same / models + (1.0 - 1.0 / models) * other
+    }
+}
+
+/// The mean of lists of mixtures.
+fn mean_of(lists: &[Mixtures]) -> Mixtures {
+    let weight = 1.0 / lists.len() as f64;
+    Mixtures::concatenate_components(&lists.iter().map(|list| list.clone().scale_weights(weight)).collect::<Vec<_>>())
+}
+
+/// The robust log likelihood of a row under the mean of lists.
+pub(super) fn log_likelihood(held_out: &HeldOutRows, lists: &[Mixtures], row: usize) -> f64 {
+    let of_list = |list: &Mixtures| -robust_score(held_out, list, row, 1.0);
+    log_sum_exp(lists.iter().map(of_list)) - libm::log(lists.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm_dist::math::normal;
+    use negmm_dist::math::rng::Rng;
+    use negmm_dist::{Distribution, Mixture};
+
+    fn held_out(y: Vec<f64>) -> HeldOutRows {
+        let rows = y.len();
+        HeldOutRows {
+            rows: (0..rows as u32).collect(),
+            folds: (0..rows as u32).map(|row| row % 5).collect(),
+            weights: vec![1.0; rows],
+            censored: vec![false; rows],
+            y,
+            intervals: None,
+            bounds: None,
+        }
+    }
+
+    /// Models whose means have errors of their own: two lists, and targets.
+    fn models(rows: usize, error: f64, sd: f64, count: usize) -> (Vec<Mixtures>, HeldOutRows) {
+        let mut rng = Rng::new(5, 0);
+        let mut draw = || normal::quantile(rng.uniform());
+        let y: Vec<f64> = (0..rows).map(|_| draw()).collect();
+        let lists = (0..count)
+            .map(|_| {
+                let means: Vec<f64> = (0..rows).map(|_| error * draw()).collect();
+                Mixtures::new(1, vec![1.0; rows], means, vec![sd; rows]).unwrap()
+            })
+            .collect();
+        (lists, held_out(y))
+    }
+
+    #[test]
+    fn two_lists_give_the_crps_of_many_models() {
+        let (lists, held_out) = models(3000, 0.8, 1.0, 10);
+        let crps = |models: usize| {
+            let two = MemberPredictions::unscaled(lists[..2].to_vec(), models, 5);
+            let row = |row: usize| {
+                let distance = |list: &Mixtures| list.row(row).mean_distance_from(held_out.y[row]);
+                let distance = (distance(&lists[0]) + distance(&lists[1])) / 2.0;
+                distance - 0.5 * two.mean_distance(&lists[..2], row)
+            };
+            (0..3000).map(row).sum::<f64>() / 3000.0
+        };
+        let pooled = mean_of(&lists);
+        let truth = (0..3000).map(|row| pooled.row(row).crps(held_out.y[row])).sum::<f64>() / 3000.0;
+        let single = (0..3000).map(|row| lists[0].row(row).crps(held_out.y[row])).sum::<f64>() / 3000.0;
+        assert!((crps(10) / truth - 1.0).abs() < 0.02, "{} {truth}", crps(10));
+        assert!((crps(1) / single - 1.0).abs() < 0.03 && crps(1) > 1.05 * crps(10));
+    }
+
+    #[test]
+    fn the_scale_of_many_models_follows_from_one_and_two() {
+        // Each model is sure of itself, and wrong by as much as the target varies.
+        let (lists, held_out) = models(4000, 0.7, 0.7, 16);
+        let two = MemberPredictions::scaled(lists[..2].to_vec(), 16, 5, &held_out);
+        let best = SigmaScales::of(&mean_of(&lists), &held_out).all();
+        let one = SigmaScales::of(&lists[0], &held_out).all();
+        assert!(one > 1.3 * best, "{one} {best}");
+        assert!(
+            (libm::log(two.pooled_scale / best)).abs() < 0.5 * libm::log(one / best),
+            "{} {best}",
+            two.pooled_scale
+        );
+    }
+
+    #[test]
+    fn likelihoods_are_of_the_mean() {
+        let (lists, held_out) = models(3, 0.5, 1.0, 2);
+        let density = |list: &Mixtures, row: usize| {
+            let Mixture { means, sds, .. } = list.row(row);
+            normal::pdf((held_out.y[row] - means[0]) / sds[0]) / sds[0]
+        };
+        for row in 0..3 {
+            let expected = libm::log((density(&lists[0], row) + density(&lists[1], row)) / 2.0);
+            let found = log_likelihood(&held_out, &lists, row) - libm::log(2.0 * std::f64::consts::PI) / 2.0;
+            assert!((found - expected).abs() < 0.03, "{found} {expected}");
+        }
+    }
+}
