@@ -14,6 +14,7 @@ mod grid;
 pub mod highest_density;
 mod hint;
 mod interval;
+pub mod joint;
 mod location;
 #[doc(hidden)]
 pub mod math;
@@ -45,6 +46,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use highest_density::HighestDensityRegion;
 pub use hint::Hint;
 pub use interval::Interval;
+pub use joint::{JointMixture, JointMixtures};
 pub use location::{Location, LocationPart};
 pub use math::rng::Rng;
 pub use metrics::Metrics;

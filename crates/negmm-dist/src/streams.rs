@@ -50,6 +50,12 @@ pub const JUMPS: u64 = of(18);
 
 /// The rows and features of a forest, one for each tree.
 pub const FOREST: u64 = of(19);
+/// The directions and lattices of joint scores and probabilities. Counter.
+pub const DIRECTIONS: u64 = of(20);
+/// Random vectors of joint predictions, one for each row.
+pub const JOINT_DRAWS: u64 = of(21);
+/// The folds, dequantisation and expansions of joint models.
+pub const JOINT_FIT: u64 = of(22);
 
 #[cfg(test)]
 mod tests {
@@ -77,6 +83,9 @@ mod tests {
             CALIBRATION,
             JUMPS,
             FOREST,
+            DIRECTIONS,
+            JOINT_DRAWS,
+            JOINT_FIT,
         ];
         let purposes: std::collections::HashSet<u64> = all.iter().map(|stream| stream >> 56).collect();
         assert_eq!(purposes.len(), all.len());

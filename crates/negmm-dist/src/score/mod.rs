@@ -8,6 +8,7 @@ pub mod beta_nll;
 pub mod energy;
 pub mod hybrid;
 pub mod interval;
+pub mod joint;
 pub mod log;
 pub mod sample_energy;
 pub mod sinkhorn;
