@@ -69,6 +69,7 @@ impl Shape {
                 bounds: !head.bounds.is_none(),
             },
             Objective::BetaNll { .. } => HeadKind::Gaussian,
+            Objective::Joint { .. } => return Err("networks of several targets are trained on the CPU"),
             Objective::SampleEnergy { sinkhorn: Some(_), .. } => {
                 return Err("samples with a Sinkhorn regulariser are trained on the CPU");
             }

@@ -311,6 +311,8 @@ fn head_record(objective: &Objective) -> JobRecord {
             record.ceiling = head.variance_ceiling;
         }
         Objective::SampleEnergy { head, .. } => record.floor = head.sd_floor,
+        // Trained on the CPU.
+        Objective::Joint { .. } => {}
     }
     record
 }

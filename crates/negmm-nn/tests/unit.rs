@@ -10,6 +10,7 @@ mod forest;
 mod gradients;
 mod grow;
 mod histogram;
+mod joint;
 mod line_search;
 mod linear;
 mod lstm;

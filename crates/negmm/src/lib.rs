@@ -124,9 +124,9 @@ pub mod score {
 pub mod net {
     #[doc(inline)]
     pub use negmm_nn::net::{
-        Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, Head, Layer, Lstm, LstmLayer, MAX_ATOMS,
-        MAX_COMPONENTS, MAX_LSTM_LAYERS, MAX_LSTM_UNITS, MAX_SAMPLES, MIN_SAMPLES, MixtureHead, Network, ParameterView,
-        Parameters, Periodic, SampleHead, Stem,
+        Activation, Atom, Atoms, Bounds, EmbeddedInput, GaussianHead, Head, JointHead, Layer, Lstm, LstmLayer,
+        MAX_ATOMS, MAX_COMPONENTS, MAX_LSTM_LAYERS, MAX_LSTM_UNITS, MAX_SAMPLES, MIN_SAMPLES, MixtureHead, Network,
+        ParameterView, Parameters, Periodic, SampleHead, Stem,
     };
 }
 

@@ -33,7 +33,8 @@ pub fn directions(targets: usize, count: usize) -> Vec<f64> {
     let counter = Counter::new(0, streams::DIRECTIONS);
     match targets {
         1 => vec![1.0],
-        2 => in_plane(count.max(1), 0.0),
+        // None along an axis: restricted to the other target it would be nothing.
+        2 => in_plane(count.max(1), 0.5),
         _ => {
             let frames = count.div_ceil(targets).max(1) as u64;
             (0..frames).flat_map(|number| frame(targets, &mut counter.step(number))).collect()

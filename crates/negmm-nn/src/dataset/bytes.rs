@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use safetensors::tensor::SafeTensors;
 
-use super::{CategoricalColumn, Dataset, Intervals};
+use super::{CategoricalColumn, Dataset, Intervals, JointTargets};
 use crate::tensors::{Flaw, Tensor, Tensors, numbers_of, text_of, to_bytes};
 use negmm_dist::{Error, Result};
 
@@ -26,6 +26,9 @@ struct Description {
     /// Whether rows have intervals.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     intervals: bool,
+    /// The number of targets, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    targets: Option<usize>,
     /// The atoms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     atoms: Vec<f32>,
@@ -42,7 +45,7 @@ impl Dataset {
     /// # Errors
     /// When memory is exhausted.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let Self { features, window, numbers, levels, intervals, atoms, .. } = self;
+        let Self { features, window, numbers, levels, intervals, joint, atoms, .. } = self;
         let columns = levels.iter().map(|column| (column.first, column.levels)).collect();
         let description = Description {
             features: *features,
@@ -50,6 +53,7 @@ impl Dataset {
             numbers: numbers.clone(),
             levels: columns,
             intervals: intervals.is_some(),
+            targets: joint.as_ref().map(JointTargets::targets),
             atoms: atoms.clone(),
         };
         let text = serde_json::to_string(&description).map_err(|error| Error::data(error.to_string()))?;
@@ -59,6 +63,7 @@ impl Dataset {
         if let Some(Intervals { lower, upper }) = intervals {
             tensors.extend([rows("lower", lower), rows("upper", upper)]);
         }
+        tensors.extend(joint.iter().map(|joint| rows("targets", &joint.values)));
         to_bytes(KEY, text, &tensors).map_err(|error| Error::data(format!("the rows cannot be written: {error}")))
     }
 
@@ -71,7 +76,7 @@ impl Dataset {
             let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
             let tensors = Tensors::new(&file, "");
             let text = text_of(bytes, KEY).ok_or("they have no description")?;
-            let Description { features, window, numbers, levels, intervals, atoms } =
+            let Description { features, window, numbers, levels, intervals, targets, atoms } =
                 serde_json::from_str(&text).map_err(|error| error.to_string())?;
             if features > MAX_FEATURES {
                 return Err("they have too many features".into());
@@ -95,7 +100,15 @@ impl Dataset {
             let rows = |name: &str| numbers_of(&tensors, name, Some(&[y.len()]));
             let intervals =
                 if intervals { Some(Intervals { lower: rows("lower")?, upper: rows("upper")? }) } else { None };
+            let joint = match targets {
+                Some(targets) => {
+                    let length = y.len().checked_mul(targets).ok_or("they are too many")?;
+                    Some(JointTargets { targets, values: numbers_of(&tensors, "targets", Some(&[length]))? })
+                }
+                None => None,
+            };
             Ok(Self {
+                joint,
                 x: numbers_of(&tensors, "x", Some(&[length]))?,
                 sample_weights: rows("sample_weights")?,
                 intervals,
@@ -112,10 +125,11 @@ impl Dataset {
 
     /// A hash of all rows.
     pub fn fingerprint(&self) -> u64 {
-        let Self { features, window, numbers, x, y, sample_weights, levels, intervals, atoms, .. } = self;
+        let Self { features, window, numbers, x, y, sample_weights, levels, intervals, joint, atoms, .. } = self;
         let sizes = [*features, window.unwrap_or(0), y.len()].into_iter().chain(numbers.iter().copied());
         let ends = intervals.iter().flat_map(|intervals| intervals.lower.iter().chain(&intervals.upper));
         let floats = x.iter().chain(y).chain(sample_weights).chain(ends).chain(atoms);
+        let floats = floats.chain(joint.iter().flat_map(|joint| &joint.values));
         let floats = floats.map(|number| u64::from(number.to_bits()));
         let codes = levels.iter().flat_map(|column| &column.codes).map(|code| u64::from(*code));
         // FNV-1a, a number at a time.

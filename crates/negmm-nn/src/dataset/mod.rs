@@ -3,6 +3,7 @@
 mod bytes;
 mod categorical_column;
 mod intervals;
+mod joint_targets;
 pub mod split;
 mod target_encoding;
 
@@ -12,6 +13,7 @@ use std::hash::{DefaultHasher, Hasher};
 use crate::net::Bounds;
 pub use categorical_column::{CategoricalColumn, NO_CATEGORY, STATISTICS};
 pub use intervals::Intervals;
+pub use joint_targets::JointTargets;
 use negmm_dist::Novelty;
 use negmm_dist::math::rng::Rng;
 use split::{grouped_holdout, holdout, tail};
@@ -31,6 +33,7 @@ pub struct Dataset {
     pub(crate) x: Vec<f32>,
     pub(crate) y: Vec<f32>,
     pub(crate) intervals: Option<Intervals>,
+    pub(crate) joint: Option<JointTargets>,
     pub(crate) atoms: Vec<f32>,
     pub(crate) bounds: Bounds,
     pub(crate) sample_weights: Vec<f32>,
@@ -51,6 +54,7 @@ impl Dataset {
             x: Vec::new(),
             y: Vec::new(),
             intervals: None,
+            joint: None,
             atoms: Vec::new(),
             bounds: Bounds::NONE,
             sample_weights: Vec::new(),
@@ -128,6 +132,9 @@ impl Dataset {
             lower.push(y);
             upper.push(y);
         }
+        if let Some(JointTargets { targets, values }) = &mut self.joint {
+            values.resize(values.len() + *targets, f32::NAN);
+        }
         self.sample_weights.push(1.0);
         if let Some(groups) = &mut self.groups {
             groups.push(groups.iter().max().map_or(0, |last| last + 1));
@@ -140,6 +147,22 @@ impl Dataset {
     #[must_use]
     pub fn without_intervals(&self) -> Self {
         Self { intervals: None, ..self.clone() }
+    }
+
+    /// Sets several targets of each row, rows × `targets`; NaN where one is unknown.
+    ///
+    /// # Panics
+    /// When there are not that many for each row.
+    #[must_use]
+    pub fn with_joint_targets(mut self, targets: usize, values: Vec<f32>) -> Self {
+        assert_eq!(values.len(), self.len() * targets, "all targets of each row");
+        self.joint = Some(JointTargets { targets, values });
+        self
+    }
+
+    /// The targets of each row, if there are several.
+    pub fn joint_targets(&self) -> Option<&JointTargets> {
+        self.joint.as_ref()
     }
 
     /// Sets the sample weights, normalised to an average of 1.
@@ -313,6 +336,7 @@ impl Dataset {
             x: rows.iter().flat_map(row).copied().collect(),
             y: rows.iter().map(|row| self.y[*row as usize]).collect(),
             intervals: self.intervals.as_ref().map(|intervals| intervals.select(rows)),
+            joint: self.joint.as_ref().map(|joint| joint.select(rows)),
             atoms: self.atoms.clone(),
             bounds: self.bounds,
             sample_weights: rows.iter().map(|row| self.sample_weights[*row as usize]).collect(),

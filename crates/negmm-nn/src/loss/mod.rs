@@ -2,6 +2,7 @@
 //! which these are tested against, are in [`negmm_dist::score`].
 
 pub mod beta_nll;
+pub mod joint;
 mod mixture;
 mod observed_targets;
 pub mod sample_energy;

@@ -1,8 +1,8 @@
-//! Heads: map the raw outputs of a network to a mixture, one Gaussian, or samples.
+//! Heads: map the raw outputs of a network to a mixture, one Gaussian, a mixture over vectors, or samples.
 
 use serde::{Deserialize, Serialize};
 
-use super::{GaussianHead, MixtureHead, MixturePanel, SampleHead};
+use super::{GaussianHead, JointHead, MixtureHead, MixturePanel, SampleHead};
 use negmm_dist::math::lanes::{Chunk, Lanes};
 
 /// The head of a network.
@@ -13,6 +13,8 @@ pub enum Head {
     Mixture(MixtureHead),
     /// One Gaussian, by mean and variance.
     Gaussian(GaussianHead),
+    /// A Gaussian mixture over several targets.
+    Joint(JointHead),
     /// Samples.
     #[serde(untagged)]
     Samples(SampleHead),
@@ -24,16 +26,17 @@ impl Head {
         match self {
             Self::Mixture(head) => head.outputs(),
             Self::Gaussian(_) => GaussianHead::OUTPUTS,
+            Self::Joint(head) => head.outputs(),
             Self::Samples(head) => head.samples,
         }
     }
 
-    /// The number of components, if the head is a mixture.
+    /// The number of components, if the head is a mixture of one target.
     pub fn components(&self) -> Option<usize> {
         match self {
             Self::Mixture(head) => Some(head.components()),
             Self::Gaussian(head) => Some(head.components()),
-            Self::Samples(_) => None,
+            Self::Joint(_) | Self::Samples(_) => None,
         }
     }
 
@@ -42,6 +45,7 @@ impl Head {
         let sound = match self {
             Self::Mixture(head) => head.is_sound(),
             Self::Gaussian(head) => head.is_sound(),
+            Self::Joint(head) => head.is_sound(),
             Self::Samples(head) => head.is_sound(),
         };
         if sound { Ok(()) } else { Err("its head is out of range") }
@@ -51,6 +55,7 @@ impl Head {
     pub fn initial_biases(&self) -> Option<Vec<f32>> {
         match self {
             Self::Mixture(head) => Some(head.initial_biases()),
+            Self::Joint(head) => Some(head.initial_biases()),
             Self::Gaussian(_) | Self::Samples(_) => None,
         }
     }

@@ -5,6 +5,7 @@ mod atoms;
 mod bounds;
 mod gaussian_head;
 mod head;
+mod joint_head;
 mod lstm;
 mod lstm_workspace;
 mod mixture_head;
@@ -23,6 +24,7 @@ pub use atoms::{Atom, Atoms, MAX_ATOMS};
 pub use bounds::Bounds;
 pub use gaussian_head::GaussianHead;
 pub use head::Head;
+pub use joint_head::{JointHead, MAX_TARGETS};
 pub use lstm::{Lstm, MAX_LSTM_LAYERS, MAX_LSTM_UNITS};
 pub use mixture_head::{MAX_COMPONENTS, MixtureHead};
 pub use network::Network;
@@ -34,6 +36,7 @@ pub use stem::Stem;
 
 // Computations on panels of rows.
 pub use head::MixtureOutputs;
+pub use joint_head::JointPanel;
 pub use lstm::LstmLayer;
 pub use lstm_workspace::LstmWorkspace;
 pub use mixture_head::MixturePanel;

@@ -1,11 +1,16 @@
 //! Evaluation of an objective: raw outputs of a panel to a loss and its gradient, or to scores.
 
 use super::{Objective, SD_FACTORS};
+use crate::dataset::Dataset;
 use crate::loss::beta_nll;
+use crate::loss::joint::JointScratch;
 use crate::loss::sample_energy::SampleScratch;
 use crate::loss::sinkhorn::{Sinkhorn, SinkhornScratch};
 use crate::loss::{ObservedTargets, Scratch, Wanted, sample_log};
-use crate::net::{Bounds, GaussianHead, MixtureHead, MixtureOutputs, MixturePanel, PANEL_CHUNKS, SampleHead};
+use crate::net::{
+    Bounds, GaussianHead, JointHead, JointPanel, MixtureHead, MixtureOutputs, MixturePanel, PANEL, PANEL_CHUNKS,
+    SampleHead,
+};
 use negmm_dist::math::counter::Draws;
 use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
 
@@ -14,6 +19,7 @@ use negmm_dist::math::lanes::{Chunk, Lanes, WIDTH};
 pub(super) enum Evaluator {
     Hybrid { head: MixtureHead, eta: f32, buffers: MixtureBuffers },
     BetaNll { head: GaussianHead, beta: f32, buffers: MixtureBuffers },
+    Joint { head: JointHead, eta: f32, panel: JointPanel, scratch: Box<JointScratch> },
     SampleEnergy { head: SampleHead, energy: SampleScratch, sinkhorn: Option<(Sinkhorn, Box<SinkhornScratch>)> },
 }
 
@@ -103,6 +109,9 @@ impl Evaluator {
             Objective::BetaNll { head, beta } => {
                 Self::BetaNll { head, beta, buffers: MixtureBuffers::new(head.components(), Bounds::NONE) }
             }
+            Objective::Joint { head, eta } => {
+                Self::Joint { head, eta, panel: JointPanel::new(&head), scratch: Box::new(JointScratch::new(head)) }
+            }
             Objective::SampleEnergy { head, sinkhorn } => Self::SampleEnergy {
                 head,
                 energy: SampleScratch::new(head.samples),
@@ -113,8 +122,17 @@ impl Evaluator {
 
     /// Draws the random numbers of a step, if the objective has any.
     pub(super) fn begin_step(&mut self, draws: &mut Draws) {
-        if let Self::SampleEnergy { sinkhorn: Some((sinkhorn, scratch)), .. } = self {
-            sinkhorn.draw(draws, scratch);
+        match self {
+            Self::SampleEnergy { sinkhorn: Some((sinkhorn, scratch)), .. } => sinkhorn.draw(draws, scratch),
+            Self::Joint { scratch, .. } => scratch.draw(draws),
+            _ => {}
+        }
+    }
+
+    /// Reads the targets of a panel's rows, where there are several.
+    pub(super) fn read(&mut self, data: &Dataset, rows: &[u32; PANEL]) {
+        if let (Self::Joint { scratch, .. }, Some(targets)) = (self, data.joint_targets()) {
+            scratch.read(targets.values(), rows);
         }
     }
 
@@ -124,6 +142,12 @@ impl Evaluator {
         match self {
             Self::Hybrid { head, eta, buffers } => hybrid::<L>(head, *eta, outputs, rows, deltas, buffers),
             Self::BetaNll { head, beta, buffers } => beta_nll::<L>(head, *beta, outputs, rows, deltas, buffers),
+            Self::Joint { head, eta, panel, scratch } => {
+                head.forward::<L>(outputs, panel);
+                let sum = scratch.loss::<L>(panel, &rows.sample_weights, *eta);
+                head.backward::<L>(panel, scratch.deltas(), deltas);
+                sum.sum()
+            }
             Self::SampleEnergy { energy, sinkhorn, .. } => {
                 let mut sum = L::splat(0.0);
                 for lane in 0..PANEL_CHUNKS {
@@ -145,6 +169,12 @@ impl Evaluator {
         match self {
             Self::Hybrid { head, buffers, .. } => mixture_scores::<L>(head, outputs, rows, buffers, totals),
             Self::BetaNll { head, buffers, .. } => mixture_scores::<L>(head, outputs, rows, buffers, totals),
+            Self::Joint { head, panel, scratch, .. } => {
+                head.forward::<L>(outputs, panel);
+                let (log, energy) = scratch.scores::<L>(panel, &rows.sample_weights);
+                totals.nll += f64::from(log.sum());
+                totals.crps += f64::from(energy.sum());
+            }
             Self::SampleEnergy { head, energy, .. } => {
                 let mut sums = (L::splat(0.0), L::splat(0.0));
                 for (lane, y) in rows.y.iter().enumerate() {

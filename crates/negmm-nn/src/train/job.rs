@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{History, Objective, TrainedNetwork, TrainingPlan};
+use super::{History, Objective, Selection, TrainedNetwork, TrainingPlan};
 use crate::callbacks::Callbacks;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, JointTargets};
 use crate::forest::{Forest, ForestConfig, TargetBins};
 use crate::linear::Linear;
 use crate::net::{Activation, Head, MixtureHead, Network, Stem};
@@ -198,6 +198,16 @@ impl NetworkJob {
         objective.head().check().map_err(Error::options)?;
         if network.inputs != data.features() || network.outputs != objective.head().outputs() {
             return Err(Error::data("a network does not fit its data or its objective"));
+        }
+        let targets = data.joint_targets().map(JointTargets::targets);
+        match objective {
+            Objective::Joint { head, .. } if targets != Some(head.targets) => {
+                return Err(Error::data("a network does not fit the targets of its data"));
+            }
+            Objective::Joint { .. } if plan.select == Selection::Calibrated => {
+                return Err(Error::option("select", "calibrated is for a single target; use crps or nll"));
+            }
+            _ => {}
         }
         if network.stem.is_some() && plan.adversarial > 0.0 {
             return Err(Error::options(

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::loss::sinkhorn::Sinkhorn;
-use crate::net::{GaussianHead, Head, MixtureHead, Network, SampleHead};
+use crate::net::{GaussianHead, Head, JointHead, MixtureHead, Network, SampleHead};
 use negmm_dist::math::lanes::Chunk;
 use negmm_dist::math::rng::Rng;
 
@@ -25,6 +25,13 @@ pub enum Objective {
         /// The exponent of the variance in each row's weight.
         beta: f32,
     },
+    /// Mixtures over several targets, trained with eta · (joint logarithmic score) + (1 - eta) · (energy score by directions).
+    Joint {
+        /// The head.
+        head: JointHead,
+        /// Weight of the logarithmic score.
+        eta: f32,
+    },
     /// Samples, trained with their energy score.
     SampleEnergy {
         /// The head.
@@ -40,6 +47,7 @@ impl Objective {
         match *self {
             Self::Hybrid { head, .. } => Head::Mixture(head),
             Self::BetaNll { head, .. } => Head::Gaussian(head),
+            Self::Joint { head, .. } => Head::Joint(head),
             Self::SampleEnergy { head, .. } => Head::Samples(head),
         }
     }

@@ -206,6 +206,7 @@ impl Predictor {
                     Head::Mixture(head) => running.mixtures(head, data)?,
                     Head::Gaussian(head) => running.mixtures(head, data)?,
                     Head::Samples(head) => running.samples(head, data)?,
+                    Head::Joint(_) => return Err(Error::model("networks of several targets are no predictor of one")),
                 };
                 Ok(Standardised::new(predictions, *pool))
             }

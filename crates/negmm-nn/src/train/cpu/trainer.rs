@@ -100,7 +100,7 @@ impl Kernel for Differentiate<'_> {
         for panel in rows.chunks(PANEL) {
             let adversarial = !adversarial_steps.is_empty();
             let factor = if adversarial { 0.5 * inverse_weight } else { inverse_weight };
-            let panel = load_panel::<L>(job, workspace, panel, factor);
+            let panel = load_panel::<L>(job, (&mut *workspace, &mut *evaluator), panel, factor);
             for moved in [false, true] {
                 if moved {
                     if !adversarial {
@@ -135,7 +135,7 @@ impl Kernel for ScoreRows<'_> {
     fn run<L: Lanes>(self) -> ScoreSums {
         let Self { job, parameters, part: BatchPart { workspace, evaluator, .. }, rows, mut sums } = self;
         for panel in rows.chunks(PANEL) {
-            let panel = load_panel::<L>(job, workspace, panel, 1.0);
+            let panel = load_panel::<L>(job, (&mut *workspace, &mut *evaluator), panel, 1.0);
             workspace.forward::<L>(job.network.activation, parameters, None);
             evaluator.scores::<L>(workspace.outputs(), &panel, &mut sums);
         }
@@ -260,10 +260,16 @@ fn predicting<'a>(parameters: &'a [Chunk], averaged: &'a [Chunk], optimiser: &'a
 /// Loads up to a panel of rows into `workspace`; returns their targets, and their sample weights times `factor`. Missing rows are
 /// filled with the first row, with weight zero.
 #[inline(always)]
-fn load_panel<L: Lanes>(job: &NetworkJob, workspace: &mut Workspace, rows: &[u32], factor: f32) -> PanelRows {
+fn load_panel<L: Lanes>(
+    job: &NetworkJob,
+    (workspace, evaluator): (&mut Workspace, &mut Evaluator),
+    rows: &[u32],
+    factor: f32,
+) -> PanelRows {
     let mut padded = [rows[0]; PANEL];
     padded[..rows.len()].copy_from_slice(rows);
     workspace.read::<L>(job.data.x(), job.data.stride(), &padded);
+    evaluator.read(&job.data, &padded);
     let (mut y, mut sample_weights) = ([Chunk::ZERO; PANEL_CHUNKS], [Chunk::ZERO; PANEL_CHUNKS]);
     for (at, &row) in padded.iter().enumerate() {
         y[at / WIDTH].0[at % WIDTH] = job.data.y()[row as usize];
