@@ -56,8 +56,8 @@ fn function(name: &str) -> PyResult<fn(DistributionRef<'_>, f64) -> f64> {
 /// The logarithm of a probability: of that between two bounds, also where it underflows; of samples that of their fraction.
 fn log_probability(row: DistributionRef<'_>, low: f64, high: f64, probability: f64) -> f64 {
     match row.kind {
-        DistributionKind::Mixture(_) => row.log_between(low, high),
         DistributionKind::Samples(_) => probability.ln(),
+        _ => row.log_between(low, high),
     }
 }
 

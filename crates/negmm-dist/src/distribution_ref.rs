@@ -1,18 +1,20 @@
-//! A reference to the distribution of one row: a mixture or samples, on a support.
+//! A reference to the distribution of one row: a mixture or samples on a support, quantiles or a parametric family.
 
 use crate::distribution::Distribution;
+use crate::family::Family;
 use crate::grid::Grid;
 use crate::highest_density::HighestDensityRegion;
 use crate::interval::Interval;
 use crate::math::rng::Rng;
 use crate::mixture::{DensityRanking, Mixture, RoundedMixture, TruncatedMixture};
+use crate::quantiles::QuantileSet;
 use crate::samples::SampleSet;
 use crate::support::Support;
 
 /// The predicted distribution of one row.
 #[derive(Clone, Copy, Debug)]
 pub struct DistributionRef<'a> {
-    /// A mixture or samples. Samples lie on the support already; a mixture is truncated or rounded to it.
+    /// What it is. A mixture is truncated or rounded to the support; all else lies on it already.
     pub kind: DistributionKind<'a>,
     /// The values that the target can take.
     pub support: Support,
@@ -25,6 +27,10 @@ pub enum DistributionKind<'a> {
     Mixture(Mixture<'a>),
     /// Equally likely samples; their density is that of the normal distribution with the same mean and sd.
     Samples(SampleSet<'a>),
+    /// Quantiles or a histogram: a piecewise linear cdf.
+    Quantiles(QuantileSet<'a>),
+    /// A parametric family.
+    Family(Family),
 }
 
 impl<'a> From<Mixture<'a>> for DistributionRef<'a> {
@@ -134,6 +140,8 @@ impl DistributionRef<'_> {
     #[inline]
     fn on_support<T>(&self, answer: impl FnOnce(&dyn Distribution) -> T) -> T {
         match (self.kind, self.support.grid()) {
+            (DistributionKind::Quantiles(quantiles), _) => answer(&quantiles),
+            (DistributionKind::Family(family), _) => answer(&family),
             (DistributionKind::Samples(samples), None) => answer(&samples),
             (DistributionKind::Samples(samples), Some(grid)) => {
                 answer(&GridSamples { samples, support: self.support, grid })
@@ -151,7 +159,7 @@ impl DistributionRef<'_> {
     pub fn normal_sd(&self) -> f64 {
         match self.kind {
             DistributionKind::Samples(samples) => samples.normal_sd(),
-            DistributionKind::Mixture(_) => self.sd().max(f64::MIN_POSITIVE),
+            _ => self.sd().max(f64::MIN_POSITIVE),
         }
     }
 
@@ -160,8 +168,8 @@ impl DistributionRef<'_> {
     pub fn nll(&self, y: f64) -> f64 {
         match self.kind {
             DistributionKind::Mixture(mixture) if self.support.step.is_some() => -mixture.log_likelihood(y),
-            DistributionKind::Mixture(_) => -self.log_likelihood(y),
             DistributionKind::Samples(samples) => -samples.log_pdf(y),
+            _ => -self.log_likelihood(y),
         }
     }
 
@@ -174,9 +182,12 @@ impl DistributionRef<'_> {
     /// The highest-density region that leaves at most the probability `outside` outside; unbounded for 0.
     pub fn region_leaving(&self, outside: f64) -> HighestDensityRegion {
         if outside <= 0.0 {
-            HighestDensityRegion::unbounded()
-        } else {
-            self.ranked(|_| outside, |ranking| ranking.leaving(outside))
+            return HighestDensityRegion::unbounded();
+        }
+        match self.kind {
+            DistributionKind::Quantiles(quantiles) => quantiles.region(outside, false),
+            DistributionKind::Family(family) => family.hdr(1.0 - outside),
+            _ => self.ranked(|_| outside, |ranking| ranking.leaving(outside)),
         }
     }
 
@@ -186,7 +197,11 @@ impl DistributionRef<'_> {
             return 0.0;
         }
         let own = |(mixture, grid): (Mixture<'_>, Grid)| libm::exp(log_cell(mixture, grid, y));
-        self.ranked(own, |ranking| ranking.tail(y))
+        match self.kind {
+            DistributionKind::Quantiles(quantiles) => quantiles.region_tail(y),
+            DistributionKind::Family(family) => family.region_tail(y),
+            _ => self.ranked(own, |ranking| ranking.tail(y)),
+        }
     }
 
     /// The central interval that leaves half of the probability `outside` on each side; unbounded for 0.
@@ -195,7 +210,7 @@ impl DistributionRef<'_> {
             return Interval::UNBOUNDED;
         }
         let end = 0.5 * outside;
-        self.smoothed(|row, _| Interval { lower: row.quantile(end), upper: row.quantile_above(end) })
+        self.smoothed(|row| Interval { lower: row.quantile(end), upper: row.quantile_above(end) })
     }
 
     /// Twice the smaller of P(Y <= y) and P(Y >= y), at most 1; 0 for a value outside the support.
@@ -203,7 +218,7 @@ impl DistributionRef<'_> {
         if !self.support.contains(y) {
             return 0.0;
         }
-        self.smoothed(|row, _| {
+        self.smoothed(|row| {
             let from = match row.support.step {
                 Some(step) => row.survival(y - 0.5 * step),
                 None => row.survival(y) + row.point_probability(y),
@@ -212,27 +227,30 @@ impl DistributionRef<'_> {
         })
     }
 
-    /// Calls `answer` with the row and its mixture; samples are replaced by their kernel density estimate.
-    fn smoothed<T>(&self, answer: impl FnOnce(DistributionRef<'_>, Mixture<'_>) -> T) -> T {
-        match self.kind {
-            DistributionKind::Mixture(mixture) => answer(*self, mixture),
-            DistributionKind::Samples(samples) => {
-                let kernel = samples.smoothed(self.support.step.is_some());
-                answer(
-                    DistributionRef { kind: DistributionKind::Mixture(kernel.row(0)), support: self.support },
-                    kernel.row(0),
-                )
-            }
-        }
+    /// Calls `answer` with the row; samples are replaced by their kernel density estimate.
+    fn smoothed<T>(&self, answer: impl FnOnce(DistributionRef<'_>) -> T) -> T {
+        let DistributionKind::Samples(samples) = self.kind else { return answer(*self) };
+        let kernel = samples.smoothed(self.support.step.is_some());
+        answer(DistributionRef { kind: DistributionKind::Mixture(kernel.row(0)), support: self.support })
     }
 
     /// Calls `answer` with the ranking of values; `least` gives the smallest probability that matters on a grid.
     fn ranked<T>(&self, least: impl FnOnce((Mixture<'_>, Grid)) -> f64, answer: impl FnOnce(DensityRanking) -> T) -> T {
-        self.smoothed(|row, mixture| {
-            answer(match row.support.grid() {
-                Some(grid) => DensityRanking::on_grid(mixture, grid, least((mixture, grid))),
-                None => DensityRanking::between(mixture, row.support.bounds(), row.log_inside()),
-            })
+        let kernel;
+        let mixture = match self.kind {
+            DistributionKind::Mixture(mixture) => mixture,
+            DistributionKind::Samples(samples) => {
+                kernel = samples.smoothed(self.support.step.is_some());
+                kernel.row(0)
+            }
+            DistributionKind::Quantiles(_) | DistributionKind::Family(_) => {
+                unreachable!("quantiles and families have regions of their own")
+            }
+        };
+        let row = DistributionRef { kind: DistributionKind::Mixture(mixture), support: self.support };
+        answer(match row.support.grid() {
+            Some(grid) => DensityRanking::on_grid(mixture, grid, least((mixture, grid))),
+            None => DensityRanking::between(mixture, row.support.bounds(), row.log_inside()),
         })
     }
 
@@ -321,6 +339,9 @@ impl Distribution for DistributionRef<'_> {
 
     /// For samples that of their kernel density estimate.
     fn hdr(&self, coverage: f64) -> HighestDensityRegion {
+        if let DistributionKind::Quantiles(quantiles) = self.kind {
+            return quantiles.hdr(coverage);
+        }
         self.region_leaving(1.0 - coverage)
     }
 

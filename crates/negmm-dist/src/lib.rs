@@ -1,5 +1,6 @@
-//! Predictive distributions and their scores: Gaussian mixtures and sets of samples, exactly, in `f64`; bounded, rounded and
-//! atomic targets; quantiles, highest-density regions, CRPS, log score, energy score, coverage, censored scores.
+//! Predictive distributions and their scores, exactly, in `f64`: Gaussian mixtures, sets of samples, [quantiles](quantiles) and
+//! histograms, parametric [families](family); bounded, rounded and atomic targets; quantiles, highest-density regions, CRPS, log
+//! score, energy score, coverage, censored scores, and [forecast verification](verification) of anybody's predictions.
 //!
 //! Nothing here reads or writes files. `math` is also what `negmm-nn` trains with.
 
@@ -10,6 +11,7 @@ pub mod censored_targets;
 pub mod distribution;
 pub mod distribution_ref;
 mod error;
+pub mod family;
 mod grid;
 pub mod highest_density;
 mod hint;
@@ -23,6 +25,7 @@ pub mod mixture;
 #[doc(hidden)]
 pub mod novelty;
 pub mod predictive;
+pub mod quantiles;
 #[doc(hidden)]
 pub mod quote;
 pub mod samples;
@@ -32,6 +35,7 @@ mod sentence;
 pub mod streams;
 mod suggestion;
 pub mod support;
+pub mod verification;
 mod warning;
 #[doc(hidden)]
 pub mod weights;
@@ -43,6 +47,7 @@ pub use censored_targets::CensoredTargets;
 pub use distribution::Distribution;
 pub use distribution_ref::{DistributionKind, DistributionRef};
 pub use error::{Error, ErrorKind, Result};
+pub use family::Family;
 pub use highest_density::HighestDensityRegion;
 pub use hint::Hint;
 pub use interval::Interval;
@@ -53,6 +58,7 @@ pub use metrics::Metrics;
 pub use mixture::{Mixture, Mixtures, TailQuantile};
 pub use novelty::Novelty;
 pub use predictive::Predictions;
+pub use quantiles::QuantileSets;
 #[doc(hidden)]
 pub use suggestion::suggestion;
 pub use support::Support;

@@ -119,7 +119,8 @@ impl Diagnostics {
 fn surprise(row: DistributionRef<'_>, y: f64, sd: f64) -> f64 {
     match (row.support.step, row.kind) {
         (Some(step), _) => -row.log_mass(y, step),
-        (None, DistributionKind::Mixture(_)) if row.point_probability(y) > 0.0 => -row.log_likelihood(y),
+        (None, DistributionKind::Samples(_)) => -row.log_pdf(y) - libm::log(sd),
+        (None, _) if row.point_probability(y) > 0.0 => -row.log_likelihood(y),
         _ => -row.log_pdf(y) - libm::log(sd),
     }
 }

@@ -85,7 +85,8 @@ pub fn highlights(evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Vec<
 
 /// The deepest dip of the density between two modes, measured from the lower one, as a fraction of the highest: 0 for one mode.
 pub fn dip(row: DistributionRef<'_>) -> f64 {
-    if matches!(row.kind, DistributionKind::Samples(_)) {
+    // Samples have no density, and that of quantiles jumps.
+    if matches!(row.kind, DistributionKind::Samples(_) | DistributionKind::Quantiles(_)) {
         return 0.0;
     }
     let (low, high) = (row.quantile(0.001), row.quantile(0.999));

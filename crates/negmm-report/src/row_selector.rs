@@ -23,6 +23,8 @@ const MAX_NUMBERS: usize = 12_000;
 const INPUTS: usize = 12;
 /// Components with a total weight below this are omitted.
 const OMITTED_WEIGHT: f64 = 1e-4;
+/// Quantiles that stand for a distribution that is neither a mixture nor samples.
+const QUANTILES: usize = 200;
 
 /// The rows as JSON that is safe in a script element.
 pub fn rows(
@@ -35,6 +37,7 @@ pub fn rows(
     let size = match evaluation.predictions.row(0).kind {
         DistributionKind::Mixture(mixture) => 3 * mixture.weights.len(),
         DistributionKind::Samples(samples) => samples.values.len(),
+        _ => QUANTILES,
     };
     let others = evenly_spaced(evaluation.len(), (MAX_NUMBERS / size.max(1)).clamp(MIN_ROWS, MAX_ROWS));
     let mut chosen: Vec<usize> =
@@ -89,6 +92,11 @@ fn row_json(evaluation: &EvaluationSet, diagnostics: &Diagnostics, at: usize, in
                 "samples".into(),
                 json!(samples.values.iter().map(|value| from_mean(*value)).collect::<Vec<_>>()),
             );
+        }
+        // As their quantiles at equally spaced levels.
+        _ => {
+            let quantile = |at: usize| from_mean(row.quantile((at as f64 + 0.5) / QUANTILES as f64));
+            object.insert("samples".into(), json!((0..QUANTILES).map(quantile).collect::<Vec<_>>()));
         }
     }
     add_support(&mut object, row, (low, high), from_mean);

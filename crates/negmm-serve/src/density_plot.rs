@@ -57,7 +57,7 @@ impl DensityPlot {
                     .filter(|(_, mass)| *mass > 0.0)
                     .collect()
             }
-            DistributionKind::Samples(_) => Vec::new(),
+            _ => Vec::new(),
         };
         Self { curve, values }
     }

@@ -8,6 +8,7 @@ mod avx512;
 pub mod beta;
 pub mod counter;
 pub mod functions;
+pub mod gamma;
 pub mod lanes;
 pub mod matmul;
 pub mod normal;

@@ -81,7 +81,7 @@ impl Predictions {
     pub fn with_between_members(mut self, members: usize, between: Vec<f64>) -> Result<Self> {
         let rows = self.len();
         let PredictionsKind::Samples { pooled, between_members } = &mut self.kind else {
-            return Err(Error::data("expected samples, found mixtures"));
+            return Err(Error::data("expected samples, found other distributions"));
         };
         let sound = between.len() == rows && between.iter().all(|part| part.is_finite() && *part >= 0.0);
         if members < 2 || !pooled.samples().is_multiple_of(members) || !sound {
@@ -106,14 +106,15 @@ impl Predictions {
     pub fn variance_by_members(&self) -> (Vec<f64>, Vec<f64>) {
         let mixtures = match &self.kind {
             PredictionsKind::Mixtures(mixtures) => mixtures,
-            PredictionsKind::Samples { between_members, .. } => {
+            PredictionsKind::Samples { between_members, .. } if !between_members.is_empty() => {
                 let variance = self.variance();
-                if between_members.is_empty() {
-                    let nothing = vec![0.0; variance.len()];
-                    return (variance, nothing);
-                }
                 let within = variance.iter().zip(between_members).map(|(all, between)| (all - between).max(0.0));
                 return (within.collect(), between_members.clone());
+            }
+            _ => {
+                let variance = self.variance();
+                let nothing = vec![0.0; variance.len()];
+                return (variance, nothing);
             }
         };
         let alone = [mixtures.components()];

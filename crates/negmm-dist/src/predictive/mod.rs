@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use crate::accelerator::{Accelerated, QuantileAccelerator};
 use crate::distribution_ref::{DistributionKind, DistributionRef};
+use crate::family::Family;
 use crate::mixture::{Mixtures, rows_of};
+use crate::quantiles::QuantileSets;
 use crate::samples::SampleSets;
 use crate::support::Support;
 use crate::{Error, Novelty, Result};
@@ -41,10 +43,12 @@ pub struct Predictions {
     accelerated: Accelerated,
 }
 
-/// Mixtures or samples.
+/// What the distributions are.
 #[derive(Clone, Debug, PartialEq)]
 enum PredictionsKind {
     Mixtures(Mixtures),
+    Quantiles(QuantileSets),
+    Families(Vec<Family>),
     Samples {
         /// The samples of all members.
         pooled: SampleSets,
@@ -53,21 +57,8 @@ enum PredictionsKind {
     },
 }
 
-impl From<Mixtures> for Predictions {
-    fn from(mixtures: Mixtures) -> Self {
-        Self {
-            kind: PredictionsKind::Mixtures(mixtures),
-            members: Vec::new(),
-            novelty: None,
-            support: Support::default(),
-            accelerated: Accelerated::default(),
-        }
-    }
-}
-
-impl From<SampleSets> for Predictions {
-    fn from(pooled: SampleSets) -> Self {
-        let kind = PredictionsKind::Samples { pooled, between_members: Vec::new() };
+impl From<PredictionsKind> for Predictions {
+    fn from(kind: PredictionsKind) -> Self {
         Self {
             kind,
             members: Vec::new(),
@@ -78,12 +69,42 @@ impl From<SampleSets> for Predictions {
     }
 }
 
+impl From<Mixtures> for Predictions {
+    fn from(mixtures: Mixtures) -> Self {
+        PredictionsKind::Mixtures(mixtures).into()
+    }
+}
+
+impl From<SampleSets> for Predictions {
+    fn from(pooled: SampleSets) -> Self {
+        PredictionsKind::Samples { pooled, between_members: Vec::new() }.into()
+    }
+}
+
+impl From<QuantileSets> for Predictions {
+    fn from(quantiles: QuantileSets) -> Self {
+        PredictionsKind::Quantiles(quantiles).into()
+    }
+}
+
+/// Families of counts alone are on the grid of whole numbers.
+impl From<Vec<Family>> for Predictions {
+    fn from(families: Vec<Family>) -> Self {
+        let counts = families.iter().all(|family| family.shape().is_discrete() && family.scale() == 1.0);
+        let whole = Support { lower: Some(0.0), step: Some(1.0), ..Support::default() };
+        let support = if counts && !families.is_empty() { whole } else { Support::default() };
+        Self { support, ..PredictionsKind::Families(families).into() }
+    }
+}
+
 impl Predictions {
     /// Rows.
     pub fn len(&self) -> usize {
         match &self.kind {
             PredictionsKind::Mixtures(mixtures) => mixtures.len(),
             PredictionsKind::Samples { pooled, .. } => pooled.len(),
+            PredictionsKind::Quantiles(quantiles) => quantiles.len(),
+            PredictionsKind::Families(families) => families.len(),
         }
     }
 
@@ -96,15 +117,23 @@ impl Predictions {
     pub fn mixtures(&self) -> Option<&Mixtures> {
         match &self.kind {
             PredictionsKind::Mixtures(mixtures) => Some(mixtures),
-            PredictionsKind::Samples { .. } => None,
+            _ => None,
         }
     }
 
     /// The samples of each row, if the predictions are samples.
     pub fn samples(&self) -> Option<&SampleSets> {
         match &self.kind {
-            PredictionsKind::Mixtures(_) => None,
             PredictionsKind::Samples { pooled, .. } => Some(pooled),
+            _ => None,
+        }
+    }
+
+    /// The quantiles of each row, if the predictions are quantiles or histograms.
+    pub fn quantile_sets(&self) -> Option<&QuantileSets> {
+        match &self.kind {
+            PredictionsKind::Quantiles(quantiles) => Some(quantiles),
+            _ => None,
         }
     }
 
@@ -117,6 +146,8 @@ impl Predictions {
         let kind = match &self.kind {
             PredictionsKind::Mixtures(mixtures) => DistributionKind::Mixture(mixtures.row(row)),
             PredictionsKind::Samples { pooled, .. } => DistributionKind::Samples(pooled.row(row)),
+            PredictionsKind::Quantiles(quantiles) => DistributionKind::Quantiles(quantiles.row(row)),
+            PredictionsKind::Families(families) => DistributionKind::Family(families[row]),
         };
         DistributionRef { kind, support: self.support }
     }
@@ -146,6 +177,10 @@ impl Predictions {
                 ),
                 between_members: rows_of(between_members, usize::from(!between_members.is_empty()), rows),
             },
+            PredictionsKind::Quantiles(quantiles) => PredictionsKind::Quantiles(quantiles.select(rows)),
+            PredictionsKind::Families(families) => {
+                PredictionsKind::Families(rows.iter().map(|row| families[*row]).collect())
+            }
         };
         let novelty = self.novelty.as_ref().map(|novelty| novelty.select(rows.iter().copied()));
         Self {
@@ -171,8 +206,8 @@ impl Predictions {
         self
     }
 
-    /// Sets the support of the target, in the unit of the predictions. Mixtures are truncated or rounded to it; each sample moves to the
-    /// nearest value of the support.
+    /// Sets the support of the target, in the unit of the predictions. Mixtures are truncated or rounded to it; each sample and
+    /// quantile moves to the nearest value of the support; families have their own support and stay as they are.
     ///
     /// # Errors
     /// When [`Support::check`] finds something wrong.
@@ -184,8 +219,11 @@ impl Predictions {
     /// As [`Predictions::with_support`], for a support that has been checked.
     #[must_use]
     pub fn with_sound_support(mut self, support: Support) -> Self {
-        if let PredictionsKind::Samples { pooled, .. } = &mut self.kind {
-            pooled.restrict(&support);
+        match &mut self.kind {
+            PredictionsKind::Samples { pooled, .. } => pooled.restrict(&support),
+            PredictionsKind::Quantiles(quantiles) => quantiles.restrict(&support),
+            PredictionsKind::Mixtures(_) => {}
+            PredictionsKind::Families(_) => return self,
         }
         self.support = support;
         self
@@ -211,12 +249,13 @@ impl Predictions {
     }
 
     /// Adds a variance to each of these rows: to every component of a mixture; samples are moved away from their mean in proportion to
-    /// the normal quantiles of their ranks.
+    /// the normal quantiles of their ranks. Quantiles and families stay as they are: no method predicts them.
     #[must_use]
     pub fn widened(mut self, variances: impl Iterator<Item = (usize, f64)>) -> Self {
         match &mut self.kind {
             PredictionsKind::Mixtures(mixtures) => mixtures.widen(variances),
             PredictionsKind::Samples { pooled, .. } => pooled.widen(variances),
+            PredictionsKind::Quantiles(_) | PredictionsKind::Families(_) => {}
         }
         self
     }
@@ -229,6 +268,10 @@ impl Predictions {
             PredictionsKind::Samples { pooled, mut between_members } => {
                 between_members.iter_mut().for_each(|part| *part *= scale * scale);
                 PredictionsKind::Samples { pooled: pooled.rescale(shift, scale), between_members }
+            }
+            PredictionsKind::Quantiles(quantiles) => PredictionsKind::Quantiles(quantiles.rescale(shift, scale)),
+            PredictionsKind::Families(families) => {
+                PredictionsKind::Families(families.into_iter().map(|family| family.rescale(shift, scale)).collect())
             }
         };
         Self { kind, support: self.support.rescale(shift, scale), ..self }

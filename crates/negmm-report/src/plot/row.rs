@@ -51,6 +51,12 @@ fn curve_points(row: DistributionRef<'_>, low: f64, high: f64) -> Vec<f64> {
         points.extend(bounds.into_iter().flatten().flatten().filter(|x| low < *x && *x < high));
         points.sort_by(f64::total_cmp);
     }
+    if let DistributionKind::Quantiles(quantiles) = row.kind {
+        // The density jumps at each quantile.
+        let jumps = quantiles.values.iter().flat_map(|value| [value.next_down(), *value]);
+        points.extend(jumps.filter(|x| low < *x && *x < high));
+        points.sort_by(f64::total_cmp);
+    }
     points
 }
 
@@ -99,8 +105,9 @@ fn panel(row: DistributionRef<'_>, diagnostics: &RowDiagnostics, y: f64, target:
     let panel = Panel::new(Axis::new(target).range(low, high), Axis::new(measure).include(0.0));
     let panel = match (row.kind, cells) {
         (_, Some(cells)) => bars(panel, row, diagnostics, &cells),
-        (DistributionKind::Mixture(mixture), None) => curve(panel, row, mixture, diagnostics, low, high),
+        (DistributionKind::Mixture(mixture), None) => curve(panel, row, Some(mixture), diagnostics, low, high),
         (DistributionKind::Samples(samples), None) => histogram(panel, samples.values, diagnostics, low, high),
+        (_, None) => curve(panel, row, None, diagnostics, low, high),
     };
     panel
         .with(Mark::vertical_rule(diagnostics.mean).colour(Colour::Blue).width(1.0).dashed().name("mean"))
@@ -121,7 +128,7 @@ fn bars(panel: Panel, row: DistributionRef<'_>, diagnostics: &RowDiagnostics, ce
 fn curve(
     panel: Panel,
     row: DistributionRef<'_>,
-    mixture: Mixture<'_>,
+    mixture: Option<Mixture<'_>>,
     diagnostics: &RowDiagnostics,
     low: f64,
     high: f64,
@@ -133,17 +140,8 @@ fn curve(
     let zeros = vec![0.0; inside.len()];
     let band = Mark::band(&inside, &zeros, &density(&inside));
     let mut panel = panel.with(band.colour(Colour::Sky).opacity(0.4).name("90 % interval"));
-    let visible = |k: &usize| mixture.weights[*k] >= MIN_WEIGHT && mixture.sds[*k] > 0.0;
-    let mut heaviest: Vec<usize> = (0..mixture.weights.len()).filter(visible).collect();
-    heaviest.sort_by(|a, b| mixture.weights[*b].total_cmp(&mixture.weights[*a]));
-    if heaviest.len() > 1 {
-        // Truncation scales all components by the same factor as the density.
-        let factor = |x: f64| if mixture.pdf(x) > 0.0 { at(x) / mixture.pdf(x) } else { 0.0 };
-        for k in heaviest.into_iter().take(MAX_COMPONENTS) {
-            let component: Vec<f64> = x.iter().map(|x| mixture.component_pdf(k, *x) * factor(*x)).collect();
-            panel =
-                panel.with(Mark::line(&x, &component).colour(Colour::Purple).width(1.0).dashed().name("components"));
-        }
+    for component in mixture.map_or(Vec::new(), |mixture| components(mixture, &x, at)) {
+        panel = panel.with(Mark::line(&x, &component).colour(Colour::Purple).width(1.0).dashed().name("components"));
     }
     let heights = density(&x);
     panel = panel.with(Mark::line(&x, &heights).colour(Colour::Blue).width(2.0).name("density"));
@@ -158,6 +156,20 @@ fn curve(
         panel = panel.with(spike).with(Mark::annotation(value, top, percent(mass)));
     }
     panel
+}
+
+/// The densities at `x` of the heaviest components of a mixture with the density `at`; none for a single component.
+fn components(mixture: Mixture<'_>, x: &[f64], at: impl Fn(f64) -> f64) -> Vec<Vec<f64>> {
+    let visible = |k: &usize| mixture.weights[*k] >= MIN_WEIGHT && mixture.sds[*k] > 0.0;
+    let mut heaviest: Vec<usize> = (0..mixture.weights.len()).filter(visible).collect();
+    if heaviest.len() < 2 {
+        return Vec::new();
+    }
+    heaviest.sort_by(|a, b| mixture.weights[*b].total_cmp(&mixture.weights[*a]));
+    // Truncation scales all components by the same factor as the density.
+    let factor = |x: f64| if mixture.pdf(x) > 0.0 { at(x) / mixture.pdf(x) } else { 0.0 };
+    let density = |k: usize| x.iter().map(|x| mixture.component_pdf(k, *x) * factor(*x)).collect();
+    heaviest.into_iter().take(MAX_COMPONENTS).map(density).collect()
 }
 
 /// A histogram of the samples.

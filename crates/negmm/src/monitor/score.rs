@@ -32,7 +32,7 @@ fn parts(row: DistributionRef<'_>, y: f64) -> (f64, f64, f64) {
             let (count, ranks) = (samples.values.len(), samples.values.len() as f64 + 1.0);
             (below as f64 / ranks, (equal + 1) as f64 / ranks, (count - below - equal) as f64 / ranks)
         }
-        DistributionKind::Mixture(_) => {
+        _ => {
             let own = row.point_probability(y);
             ((row.cdf(y) - own).max(0.0), own, row.survival(y))
         }

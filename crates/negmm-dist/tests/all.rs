@@ -1,0 +1,5 @@
+//! The tests of the crate from outside, in one program.
+
+mod families;
+mod quantile_sets;
+mod verification;

@@ -1,0 +1,82 @@
+"""Writes scoringrules.csv: scores by scoringrules and SciPy, for verification.rs. Needs scoringrules, scipy, mpmath.
+
+python tests/reference/scoringrules_values.py > tests/reference/scoringrules.csv
+"""
+import numpy as np
+import scipy.stats as st
+import scoringrules as sr
+
+print("score,what,y,value")
+rows = []
+
+
+def put(score, what, y, value):
+    print(f"{score},{what},{float(y)!r},{float(value)!r}")
+
+
+def family(name, params, crps, dist, ys):
+    what = name + " " + " ".join(f"{key}={value!r}" for key, value in params.items())
+    for y in ys:
+        if crps is not None:
+            put("crps", what, y, crps(y))
+        put("cdf", what, y, dist.cdf(y))
+        put("log_score", what, y, -(dist.logpmf(y) if hasattr(dist.dist, "logpmf") else dist.logpdf(y)))
+    for level in (1e-6, 0.01, 0.3, 0.5, 0.9, 0.999):
+        put("quantile", what, level, dist.ppf(level))
+    put("mean", what, 0, dist.mean())
+    put("variance", what, 0, dist.var())
+
+
+line = [-3.0, -0.4, 0.0, 0.7, 1.9, 8.0]
+positive = [0.01, 0.4, 1.0, 2.5, 9.0]
+for loc, scale in ((0.0, 1.0), (1.5, 0.3)):
+    p = dict(loc=loc, scale=scale)
+    family("normal", p, lambda y: sr.crps_normal(y, loc, scale), st.norm(loc, scale), line)
+    family("logistic", p, lambda y: sr.crps_logistic(y, loc, scale), st.logistic(loc, scale), line)
+    family("laplace", p, lambda y: sr.crps_laplace(y, loc, scale), st.laplace(loc, scale), line)
+    family("gumbel", p, None, st.gumbel_r(loc, scale), line)
+    for df in (1.5, 2.5, 7.0, 300.0):
+        q = dict(df=df, **p)
+        family("student_t", q, lambda y: sr.crps_t(y, df, loc, scale), st.t(df, loc, scale), line)
+family("uniform", dict(min=-1.0, max=2.0), lambda y: sr.crps_uniform(y, -1.0, 2.0), st.uniform(-1, 3), [-0.4, 0.0, 0.7, 1.9])
+for rate in (0.2, 3.0):
+    family("exponential", dict(rate=rate), lambda y: sr.crps_exponential(y, rate), st.expon(scale=1 / rate), positive)
+for shape, rate in ((0.3, 1.0), (2.5, 0.5), (40.0, 8.0)):
+    family("gamma", dict(shape=shape, rate=rate), lambda y: sr.crps_gamma(y, shape, rate), st.gamma(shape, scale=1 / rate), positive)
+for mu, sigma in ((0.0, 1.0), (1.2, 0.25)):
+    family("lognormal", dict(mulog=mu, sigmalog=sigma), lambda y: sr.crps_lognormal(y, mu, sigma),
+           st.lognorm(sigma, scale=np.exp(mu)), positive)
+for shape, scale in ((0.8, 1.0), (3.0, 2.0)):
+    family("weibull", dict(shape=shape, scale=scale), None, st.weibull_min(shape, scale=scale), positive)
+for a, b in ((0.7, 0.6), (2.0, 5.0), (30.0, 4.0)):
+    family("beta", dict(a=a, b=b), lambda y: sr.crps_beta(y, a, b), st.beta(a, b), [0.02, 0.3, 0.55, 0.9])
+for mean in (0.4, 6.0, 150.0):
+    family("poisson", dict(mean=mean), lambda y: sr.crps_poisson(y, mean), st.poisson(mean), [0.0, 1.0, 7.0, 140.0])
+for n, prob in ((0.7, 0.3), (5.0, 0.5), (20.0, 0.1)):
+    family("negative_binomial", dict(n=n, prob=prob), lambda y: sr.crps_negbinom(y, n, prob), st.nbinom(n, prob), [0.0, 1.0, 7.0, 140.0])
+
+rng = np.random.default_rng(7)
+draws = rng.gamma(2.0, 2.0, 25).round(3)
+what = "samples " + " ".join(map(repr, map(float, draws)))
+for y in (-1.0, 2.2, 3.9, 30.0):
+    put("crps", what, y, sr.crps_ensemble(y, draws, estimator="nrg"))
+    put("between_1_4", what, y, sr.twcrps_ensemble(y, draws, 1.0, 4.0, estimator="nrg"))
+m, s, w = [0.3, -1.1, 4.0], [0.5, 1.2, 0.2], [0.5, 0.3, 0.2]
+what = "mixture " + " ".join(map(repr, w + m + s))
+for y in (-3.0, 0.2, 4.1, 9.0):
+    put("crps", what, y, sr.crps_mixnorm(y, np.array(m), np.array(s), np.array(w)))
+levels = [0.05, 0.25, 0.5, 0.75, 0.95]
+values = [-1.2, 0.1, 0.6, 1.4, 3.5]
+what = "quantiles " + " ".join(map(repr, levels + values))
+for y in (-4.0, 0.1, 0.8, 5.0):
+    for level, value in zip(levels, values):
+        put(f"quantile_score_{level}", what, y, sr.quantile_score(y, value, level))
+    put("crps_quantile", what, y, sr.crps_quantile(y, np.array(values), np.array(levels)))
+    put("interval_score_0.9", what, y, sr.interval_score(y, values[0], values[-1], 0.1))
+    # scoringrules 0.10.0 adds the median itself instead of its distance from y: the intervals are its own, the median's part is
+    # Bracher et al.'s.
+    intervals = sr.weighted_interval_score(
+        y, 0.6, np.array([-1.2, 0.1]), np.array([3.5, 1.4]), np.array([0.1, 0.5]), w_median=0.0, w_alpha=np.array([0.05, 0.25]))
+    put("weighted_interval_score", what, y, intervals + 0.5 * abs(y - 0.6) / 2.5)
+for prob, event in ((0.3, 1), (0.8, 0)):
+    put("brier_score", f"probability {prob}", event, sr.brier_score(event, prob))
