@@ -26,6 +26,7 @@ def importances(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     dates: Dates = None,
+    time: str | ArrayLike | None = None,
     folds: int = 3,
     repeats: int = 5,
     random_state: int = 0,
@@ -41,7 +42,7 @@ def importances(
         It need not be fitted, and is not changed.
     folds, repeats : int
         Number of folds, and of permutations of every input in each.
-    sample_weight, groups, dates
+    sample_weight, groups, dates, time
         As for ``fit``; rows with the same label in ``groups`` are in the same fold.
     executor, engine
         Where the copies are trained, as for ``fit``.
@@ -52,11 +53,13 @@ def importances(
     rng = np.random.default_rng(random_state)
     splitter = KFold(folds, shuffle=True, random_state=random_state) if groups is None else GroupKFold(folds)
     growth = np.zeros(X.shape[1])
+    named = {"time": time} if isinstance(time, str) else {}
+    times = None if time is None or named else np.asarray(time)
     for train, test in splitter.split(targets, groups=labels):
-        own = {"sample_weight": weights, "groups": labels}
-        own = {name: None if column is None else column[train] for name, column in own.items()}
+        own = {"sample_weight": weights, "groups": labels, "time": times}
+        own = {name: column[train] for name, column in own.items() if column is not None}
         fitted = clone(estimator).fit(
-            _safe_indexing(X, train), targets[train], **own, dates=dates, executor=executor, engine=engine
+            _safe_indexing(X, train), targets[train], **own, **named, dates=dates, executor=executor, engine=engine
         )
         held_out, scored = _safe_indexing(X, test), None if weights is None else weights[test]
 

@@ -82,6 +82,7 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         eval_set: Sequence[tuple[Any, ArrayLike]] = (),
         importances: bool = False,
         engine: str = "auto",
+        time: str | ArrayLike | None = None,
     ) -> Self:
         """Fits the conditional distribution of ``y`` given ``X``.
 
@@ -114,6 +115,9 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         engine : str
             Engine of this process: "cpu", "cuda" (an NVIDIA GPU), or "auto", a GPU where it is faster; the model is the
             same, byte for byte.
+        time : name of a column, or array of shape (rows,), optional
+            When each row was: dates or numbers. The newest rows are held out, block by block, each predicted from what
+            came before. A named column is an input too, an array is none.
 
         Returns
         -------
@@ -121,7 +125,7 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         """
         self._forget()
         try:
-            found = self._fit(X, y, sample_weight, groups, dates, executor, engine)
+            found = self._fit(X, y, sample_weight, groups, dates, time, executor, engine)
         except BaseException:
             self._forget()
             raise
@@ -134,6 +138,7 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
                 "sample_weight": sample_weight,
                 "groups": groups,
                 "dates": dates,
+                "time": time,
                 "executor": executor,
                 "engine": engine,
             }
@@ -147,12 +152,13 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
         dates: Dates,
+        time: str | ArrayLike | None,
         executor: Any,
         engine: str,
     ) -> list[Details]:
         """Fits; returns warnings about the data."""
         with python_errors(X):
-            task = self._task(X, y, sample_weight, groups, dates)
+            task = self._task(X, y, sample_weight, groups, dates, time)
             described = (self.method, self._options())
             with exchange_with(executor, self.n_jobs) as exchange, progress(self.verbose, "fit", "networks") as bar:
                 self.model_, found = _native.fit(
@@ -160,7 +166,15 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
                 )
         return found
 
-    def _task(self, X: Any, y: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None, dates: Dates) -> Task:
+    def _task(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        dates: Dates,
+        time: str | ArrayLike | None = None,
+    ) -> Task:
         """The training task; sets the names of the columns of ``X``."""
         if y is None:
             name = type(self).__name__
@@ -170,7 +184,8 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         X = self._check_X(X, reset=True, least_rows=METHODS[self.method]["least_rows"])
         self._names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
         known = {name: getattr(self, name) for name in ("lower", "upper", "continuous")}
-        return task_of(X, y, self._names, sample_weight, groups, dates, **known, seed=seed_of(self.random_state))
+        seed = seed_of(self.random_state)
+        return task_of(X, y, self._names, sample_weight, groups, dates, time, **known, seed=seed)
 
     def _forget(self) -> None:
         for name in ("model_", "_names", "n_features_in_", "feature_names_in_", "_evaluations", "_importances"):

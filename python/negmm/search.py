@@ -100,6 +100,7 @@ def compare(
     sample_weight: Any = None,
     groups: Any = None,
     dates: Dates = None,
+    time: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     executor: Any = None,
@@ -110,8 +111,8 @@ def compare(
 
     Parameters
     ----------
-    X, y, sample_weight, groups, dates
-        As for ``fit``.
+    X, y, sample_weight, groups, dates, time
+        As for ``fit``; with ``time`` each fold is predicted from what came before it.
     methods : names or estimators, optional
         Methods to compare; a dict gives them names. None: all methods with their default settings.
     folds : int
@@ -136,7 +137,7 @@ def compare(
     splitting = Splitting(folds=folds, repeats=repeats, test=test)
     learner = ConstantRegressor(**_target_of(named.values()), random_state=random_state)
     with python_errors(X):
-        task = learner._task(X, y, sample_weight, groups, dates)
+        task = learner._task(X, y, sample_weight, groups, dates, time)
         described = [_described(estimator) for estimator in named.values()]
         with exchange_with(executor, n_jobs) as exchange, progress(verbose, "compare", "fits") as bar:
             threads = threads_of(n_jobs)
@@ -178,6 +179,7 @@ def tune(
     sample_weight: Any = None,
     groups: Any = None,
     dates: Dates = None,
+    time: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     executor: Any = None,
@@ -200,7 +202,7 @@ def tune(
         Score by which configurations are ranked.
     journal : path of a folder, optional
         Folder that records every finished trial, so that an interrupted search can be resumed.
-    X, y, sample_weight, groups, dates, folds, repeats, test, random_state, n_jobs, executor, verbose,
+    X, y, sample_weight, groups, dates, time, folds, repeats, test, random_state, n_jobs, executor, verbose,
     engine
         As for :func:`compare`.
 
@@ -223,7 +225,7 @@ def tune(
     target = _target_of(named.values())
     learner = ConstantRegressor(**target, random_state=random_state)
     with python_errors(X):
-        task = learner._task(X, y, sample_weight, groups, dates)
+        task = learner._task(X, y, sample_weight, groups, dates, time)
         described = [_described(estimator) for estimator in named.values()]
         with exchange_with(executor, n_jobs) as exchange, progress(verbose, "tune", "fits") as bar:
             threads = threads_of(n_jobs)
@@ -259,7 +261,8 @@ def tune(
     base = next(estimator for estimator in named.values() if estimator.method == best["method"])
     estimator = type(base)(**{**base.get_params(), **params, "random_state": random_state, "n_jobs": n_jobs})
     if refit:
-        estimator.fit(X, y, sample_weight=sample_weight, groups=groups, dates=dates, executor=executor, engine=engine)
+        known = {"sample_weight": sample_weight, "groups": groups, "dates": dates, "time": time}
+        estimator.fit(X, y, **known, executor=executor, engine=engine)
     return Tuning(pd.DataFrame(rows), params, estimator)
 
 

@@ -18,12 +18,15 @@ Dates = Iterable[str] | Mapping[str, str | None] | None
 
 
 class Task(TypedDict):
-    """The target column is predicted from all columns but ``weight``, ``group``, ``censored`` and ``upper_end``."""
+    """The target column is predicted from all columns but ``weight``, ``group``, ``censored``, ``upper_end`` and those
+    to ``ignore``; the newest rows by ``time`` are held out."""
 
     table: _native.Table
     target: str
     weight: str | None
     group: str | None
+    time: str | None
+    ignore: list[str]
     censored: str | None
     upper_end: str | None
     dates: list[tuple[str, str | None]]
@@ -48,6 +51,7 @@ def task_of(
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
     dates: Dates,
+    time: str | ArrayLike | None,
     *,
     lower: float | None,
     upper: float | None,
@@ -84,11 +88,20 @@ def task_of(
         labels = column_or_1d(groups, dtype=object, warn=True)
         check_consistent_length(X, labels)
         group = added("groups", label_codes(labels))
+    ignore = []
+    if time is not None and not isinstance(time, str):
+        times = column_or_1d(time, warn=True)
+        check_consistent_length(X, times)
+        times = times.astype("datetime64[us]") if times.dtype.kind == "M" else times.astype(np.float64)
+        time = added("time", times)
+        ignore = [time]
     return Task(
         table=table(X, names, more),
         target=target,
         weight=weight,
         group=group,
+        time=time,
+        ignore=ignore,
         censored=censored,
         upper_end=upper_end,
         dates=_dates(dates),

@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use crate::error::exception;
 use crate::table::Table;
 
-/// The `target` is predicted from all columns of `table` but `weight` and `group`. Types of text columns are inferred as for a CSV file;
+/// The `target` is predicted from all columns of `table` but `weight`, `group` and those of `ignore`; the newest rows by `time` are
+/// held out. Types of text columns are inferred as for a CSV file;
 /// `dates` are date columns, each with its format where that is given. The target lies between `lower` and `upper`; a `continuous` one
 /// gets neither grid nor atoms; `censored` and `upper_end` are the columns of censoring.
 #[derive(FromPyObject)]
@@ -20,6 +21,8 @@ pub struct Task {
     target: String,
     weight: Option<String>,
     group: Option<String>,
+    time: Option<String>,
+    ignore: Vec<String>,
     censored: Option<String>,
     upper_end: Option<String>,
     dates: Vec<(String, Option<String>)>,
@@ -39,13 +42,13 @@ pub struct TrainingTask {
 
 impl Task {
     pub fn resolve(self) -> PyResult<TrainingTask> {
-        let Self { table, target, weight, group, censored, upper_end, dates, lower, upper, continuous, seed } = self;
+        let Self { table, target, weight, group, time, ignore, dates, lower, upper, continuous, seed, .. } = self;
         let format = |format: Option<String>| format.map(|format| format.parse()).transpose();
         let dates = dates.into_iter().map(|(name, word)| Ok((name, format(word)?))).collect::<negmm::Result<_>>();
         let mut outcome = TargetSpec::default().lower(lower).upper(upper).continuous(continuous);
-        (outcome.censored, outcome.upper_end) = (censored, upper_end);
-        let mut inputs = ColumnRoles::default().dates(dates.map_err(exception)?).target_spec(outcome);
-        (inputs.weight, inputs.group) = (weight, group);
+        (outcome.censored, outcome.upper_end) = (self.censored, self.upper_end);
+        let mut inputs = ColumnRoles::default().dates(dates.map_err(exception)?).target_spec(outcome).ignore(ignore);
+        (inputs.weight, inputs.group, inputs.time) = (weight, group, time);
         Ok(TrainingTask { table: table.get().0.clone(), target, inputs, seed })
     }
 }
@@ -84,7 +87,13 @@ impl Splitting {
             (Some(_), Some(_)) => Err(negmm::Error::options(
                 "repeats cannot be used with groups: random rows would split groups; use folds",
             )),
+            (Some(_), None) if task.inputs.time.is_some() => Err(negmm::Error::options(
+                "repeats cannot be used with time: random rows would be predicted from newer ones; use folds",
+            )),
             (Some(repeats), None) => Split::repeats(rows, repeats, self.test, seed),
+            (None, _) if task.inputs.time.is_some() => {
+                Split::forward(&task.inputs.times(table)?.unwrap_or_default(), self.folds)
+            }
             (None, Some(group)) => Split::grouped_folds(&table.groups(group)?, self.folds, seed),
             (None, None) => Split::folds(rows, self.folds, seed),
         }

@@ -50,6 +50,10 @@ def test_names_splits_and_target_parameters():
     assert list(twice.table.index) == ["ngboost", "ngboost 2"]
     grouped = negmm.compare(X, Y, ["constant"], folds=3, groups=np.arange(120) % 3)
     assert len(grouped.scores) == 3
+    forward = negmm.compare(X, Y, ["constant"], folds=3, time=np.arange(120))
+    assert len(forward.scores) == 3
+    with pytest.raises(ValueError, match="repeats cannot be used with time"):
+        negmm.compare(X, Y, ["constant"], repeats=3, time=np.arange(120))
     weighted = negmm.compare(X, Y, ["constant"], folds=3, sample_weight=np.arange(120))
     assert weighted.table.loc["constant", ("crps", "mean")] != grouped.table.loc["constant", ("crps", "mean")]
     with pytest.raises(ValueError, match="must be the same for all estimators"):

@@ -175,6 +175,35 @@ def test_groups_are_held_out_together(name, tmp_path):
         assert theirs.read_bytes() == together.model_.to_bytes()
 
 
+@pytest.mark.parametrize("name", LEARNING)
+def test_the_newest_rows_are_held_out(name, tmp_path):
+    X, y = fractions(60)
+    when = (np.arange(60) * 37) % 60
+    dated = X.assign(when=when)
+    random, forward = quick(name).fit(dated, y), quick(name).fit(dated, y, time="when")
+    assert forward.n_features_in_ == 3 and forward.record_["time"] == "when"
+    if random.record_["validation_rows"]:
+        assert forward.model_.to_bytes() != random.model_.to_bytes()
+    days = np.datetime64("2020-01-01") + when
+    beside = [quick(name).fit(X, y, time=times).model_.to_bytes() for times in (when, when.tolist(), days)]
+    assert beside[0] == beside[1] == beside[2]
+    if name == "ne-gmm":
+        data, theirs = tmp_path / "data.csv", tmp_path / "theirs.negmm"
+        dated.assign(share=y).to_csv(data, index=False)
+        run("fit", data, "--target", "share", "--time", "when", "-o", theirs, *QUICK_FLAGS)
+        assert theirs.read_bytes() == forward.model_.to_bytes()
+
+
+def test_times_that_do_not_fit_are_refused():
+    X, y = fractions(60)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        quick("ne-gmm").fit(X, y, time=np.arange(59))
+    with pytest.raises(ValueError, match='row 0, column "time": the time is missing'):
+        quick("ne-gmm").fit(X, y, time=[np.nan, *range(59)])
+    with pytest.raises(ValueError, match="either by time or by group"):
+        quick("ne-gmm").fit(X, y, time=np.arange(60), groups=np.arange(60) // 6)
+
+
 def test_groups_that_do_not_fit_are_refused():
     X, y = fractions(60)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

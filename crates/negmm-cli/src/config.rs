@@ -139,7 +139,8 @@ impl DataFlags {
             (None, Some(_)) => return Err(Error::options("--window is for sequences: add --sequence COL")),
             (Some(column), window) => Some(Sequence { column: column.clone(), window: window.unwrap_or(WINDOW) }),
         };
-        if let Some(name) = of_forecasts {
+        let timed = columns.time.as_ref().filter(|_| sequence.is_some()).map(|_| "time");
+        if let Some(name) = of_forecasts.or(timed) {
             return Err(Error::options(match sequence {
                 None => format!("--{name} is for forecasts: add --sequence COL"),
                 Some(_) => format!("--{name} is for forecasts, which are {otherwise}"),
@@ -154,6 +155,7 @@ impl DataFlags {
         inputs.features = names(&columns.features);
         inputs.weight.clone_from(&rows.weight);
         inputs.group.clone_from(&rows.group);
+        inputs.time.clone_from(&columns.time);
         Ok(DataConfig { target, inputs, forecast: None, dialect: self.reading.dialect()?, seed: self.seed() })
     }
 
@@ -197,7 +199,8 @@ impl DataFlags {
 
     /// What the columns are to a forecast of `target`.
     fn roles(&self, target: String, series: &Given<SeriesFlags>) -> Result<SeriesSpec, Error> {
-        let SeriesFlags { time, horizon, series, seasonal_periods, future_covariates } = &series.flags;
+        let SeriesFlags { horizon, series, seasonal_periods, future_covariates } = &series.flags;
+        let time = &self.columns.time;
         let dates = self.columns.date.as_ref().map_or(&[][..], |dates| &dates.0);
         let format = |time: &String| dates.iter().find(|(name, _)| name == time).and_then(|(_, format)| *format);
         let mut past = self.columns.features.clone().unwrap_or_default().0;
@@ -297,17 +300,23 @@ impl Splitting {
         if data.forecast.is_some() || data.inputs.sequence.is_some() {
             return Err(Error::options("random splits of a sequence would train on the future: use --folds K"));
         }
+        if data.inputs.time.is_some() {
+            return Err(Error::options("random splits would train on newer rows: use --folds K"));
+        }
         if data.inputs.group.is_some() {
             return Err(Error::options("random splits would break up groups: use --folds K"));
         }
         Ok(Self::Random { repeats, test: flags.test.unwrap_or(test) })
     }
 
-    /// The splits of a table: of a sequence each fold is preceded by its training rows, and groups stay whole.
+    /// The splits of a table: in the order of time each fold is preceded by its training rows, and groups stay whole.
     pub fn splits(self, table: &Table, inputs: &ColumnRoles, seed: u64) -> Result<Vec<Split>, Error> {
         match (self, &inputs.group) {
             (Self::Random { repeats, test }, _) => Split::repeats(table.rows(), repeats, test, seed),
             (Self::Folds(folds), _) if inputs.sequence.is_some() => Split::expanding(table.rows(), folds),
+            (Self::Folds(folds), _) if inputs.time.is_some() => {
+                Split::forward(&inputs.times(table)?.unwrap_or_default(), folds)
+            }
             (Self::Folds(folds), Some(group)) => Split::grouped_folds(&table.groups(group)?, folds, seed),
             (Self::Folds(folds), None) => Split::folds(table.rows(), folds, seed),
         }

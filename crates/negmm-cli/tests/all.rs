@@ -25,6 +25,7 @@ mod serve;
 mod serve_conformal;
 mod serve_forecast;
 mod serve_outcomes;
+mod time;
 mod tune;
 mod user_guide;
 

@@ -35,6 +35,7 @@ pub use encode::difference::TimeDifference;
 pub use encode::encoder::Encoder;
 pub use encode::extrapolation::Extrapolation;
 pub use encode::fit::{EncodedTable, EncoderOptions};
+pub use encode::time_order::TimeOrder;
 pub use encode::{
     Categories, Encoding, Input, MAX_CATEGORIES, NumberEncoding, QuantileTransform, TextEncoding, TimeEncoding,
     TimePart,

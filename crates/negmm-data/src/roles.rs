@@ -28,6 +28,10 @@ pub struct ColumnRoles {
     /// The column of groups, such as patients or machines, whose rows are held out together; it is no input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// The column of times, dates or numbers, of rows that are not independent: the newest rows are held out. It is an
+    /// input too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
     /// The target specification.
     #[serde(rename = "outcome", default)]
     pub target_spec: TargetSpec,
@@ -68,6 +72,12 @@ impl ColumnRoles {
         Self { group: Some(group.into()), ..self }
     }
 
+    /// Sets `time`.
+    #[must_use]
+    pub fn time(self, time: impl Into<String>) -> Self {
+        Self { time: Some(time.into()), ..self }
+    }
+
     /// Sets `outcome`.
     #[must_use]
     pub fn target_spec(self, target_spec: TargetSpec) -> Self {
@@ -92,6 +102,7 @@ impl ColumnRoles {
             dates: self.dates.iter().map(|(name, format)| (own(name), *format)).collect(),
             weight: self.weight.as_ref().map(own),
             group: self.group.as_ref().map(own),
+            time: self.time.as_ref().map(own),
             target_spec: self.target_spec.named_as_in(table),
             sequence: self.sequence.as_ref().map(sequence),
         }
@@ -129,6 +140,24 @@ impl ColumnRoles {
         format_of(name, column, declared).map_err(|error| table.locate(error.in_column(name)))
     }
 
+    /// The time of each row, by the column of times: seconds since 1970 where it holds dates, else its numbers.
+    ///
+    /// # Errors
+    /// When the column is absent, holds neither, or a cell is missing.
+    pub fn times(&self, table: &Table) -> Result<Option<Vec<f64>>> {
+        let Some(name) = &self.time else { return Ok(None) };
+        let format = self.dates.iter().find(|(date, _)| date == name).and_then(|(_, format)| *format);
+        let (times, _) = table.times(name, format)?;
+        match times.iter().position(|time| time.is_nan()) {
+            Some(row) => Err(table.at_cell(Error::data("the time is missing"), row, name)),
+            None if times.windows(2).all(|pair| pair[0] == pair[1]) => {
+                let error = Error::data("the time is the same in every row, so that no row is newer than others");
+                Err(table.locate(error.in_column(name)))
+            }
+            None => Ok(Some(times)),
+        }
+    }
+
     /// Columns that are neither inputs nor the target: the weight, the group, and those that describe censoring.
     pub fn other_columns(&self) -> impl Iterator<Item = &String> {
         self.weight.iter().chain(&self.group).chain(self.target_spec.columns())
@@ -143,7 +172,7 @@ impl ColumnRoles {
         let refuse = |message: String| Err(table.locate(Error::options(message)));
         let asked = self.features.iter().flatten().chain(&self.ignore).chain(self.other_columns()).map(String::as_str);
         let asked = asked.chain(self.dates.iter().map(|(name, _)| name.as_str()));
-        let asked = asked.chain(self.sequence_column()).chain([target]);
+        let asked = asked.chain(self.time.as_deref()).chain(self.sequence_column()).chain([target]);
         let absent: Vec<&str> = asked.filter(|name| table.column(name).is_none()).collect();
         if !absent.is_empty() {
             return refuse(table.absent(&absent));
@@ -159,6 +188,9 @@ impl ColumnRoles {
         if self.group.as_deref() == Some(target) {
             return refuse(format!("the target {} cannot be the group too", quoted(target)));
         }
+        if self.time.as_deref() == Some(target) {
+            return refuse(format!("the target {} cannot be the time too", quoted(target)));
+        }
         if self.target_spec.columns().any(|name| name == target) {
             return refuse(format!("the target {} cannot say of itself whether it is censored", quoted(target)));
         }
@@ -168,6 +200,12 @@ impl ColumnRoles {
         self.target_spec.check()?;
         if self.group.is_some() && self.sequence.is_some() {
             return refuse("rows of a sequence are held out in time: they have no group".into());
+        }
+        if self.time.is_some() && self.sequence.is_some() {
+            return refuse("rows of a sequence are in the order of time: they need no column of times".into());
+        }
+        if self.time.is_some() && self.group.is_some() {
+            return refuse("rows are held out either by time or by group: leave out one of them".into());
         }
         Ok(())
     }

@@ -57,6 +57,9 @@ pub const JOINT_DRAWS: u64 = of(21);
 /// The folds, dequantisation and expansions of joint models.
 pub const JOINT_FIT: u64 = of(22);
 
+/// The rows of the check whether neighbours in time are alike.
+pub const TIME_CHECK: u64 = of(23);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +89,7 @@ mod tests {
             DIRECTIONS,
             JOINT_DRAWS,
             JOINT_FIT,
+            TIME_CHECK,
         ];
         let purposes: std::collections::HashSet<u64> = all.iter().map(|stream| stream >> 56).collect();
         assert_eq!(purposes.len(), all.len());

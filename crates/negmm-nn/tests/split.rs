@@ -1,7 +1,9 @@
 //! Splits of rows.
 
 use negmm_dist::math::rng::Rng;
-use negmm_nn::dataset::split::{blocks, group_sizes, grouped_folds, grouped_holdout, holdout, k_folds, repeated, tail};
+use negmm_nn::dataset::split::{
+    blocks, cut_in_time, group_sizes, grouped_folds, grouped_holdout, holdout, k_folds, newest, ranks, repeated, tail,
+};
 
 fn sorted(parts: &[Vec<u32>]) -> Vec<u32> {
     let mut all = parts.concat();
@@ -18,6 +20,18 @@ fn holdout_keeps_every_row_once() {
         assert_eq!(validation.len(), expected, "{rows} {fraction}");
         assert_eq!(sorted(&[train, validation]), (0..rows as u32).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn no_time_is_divided() {
+    assert_eq!(ranks(&[3.5, -1.0, 0.0, -0.0, 3.5]), [2, 0, 1, 1, 2]);
+    let times = [5, 1, 1, 1, 2, 4];
+    assert_eq!(cut_in_time(&times, &[2, 5]), [vec![1, 2, 3], vec![4, 5], vec![0]]);
+    assert_eq!(cut_in_time(&times, &[0]), [vec![1, 2, 3], vec![4, 5, 0]]);
+    assert_eq!(cut_in_time(&[7, 7], &[1]), [[0, 1]]);
+    assert_eq!(newest(&times, 0.2), (vec![1, 2, 3, 4, 5], vec![0]));
+    assert_eq!(newest(&times, 0.9), (vec![1, 2, 3], vec![4, 5, 0]));
+    assert_eq!(newest(&times, 0.0).1.len() + newest(&[4, 4], 0.5).1.len(), 0);
 }
 
 #[test]

@@ -37,6 +37,10 @@ pub struct ColumnFlags {
     /// as when:dmy [default: text columns in which every cell is a date]
     #[arg(long, value_name = "COL[:FORMAT],…", allow_hyphen_values = true)]
     pub date: Option<Dates>,
+    /// Timestamp column: dates, times or numbers. Of a table: the newest rows are held out, each predicted from what came
+    /// before; it is an input unless --ignore names it
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub time: Option<String>,
     /// Flags that forecasters do not have.
     #[command(flatten)]
     pub rows: Given<RowFlags>,
@@ -124,9 +128,6 @@ pub struct ForecastFlags {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Time series")]
 pub struct SeriesFlags {
-    /// Timestamp column: dates, times or increasing numbers
-    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
-    pub time: Option<String>,
     /// Forecast horizon: steps ahead, each with its own distribution [default: 1]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<usize>)]
     pub horizon: Option<usize>,

@@ -78,13 +78,19 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "model": path,
             "columns": column_summary::json(model, &table, &data.inputs),
         });
+        if let Some(drift) = &fitted.drift {
+            answer["drift"] = json!(drift);
+        }
         if let Some(report) = &fit.report {
             answer["report"] = json!(report);
         }
         return print_json(&answer);
     }
-    let summary =
+    let mut summary =
         format!("{}\n{}{}", summary(model), column_summary::text(model, &table, &data.inputs), trained(model, seconds));
+    if let Some(drift) = &fitted.drift {
+        summary.push_str(&format!("\n{drift}\n"));
+    }
     let mut paths: Vec<&str> = vec![&path];
     paths.extend(fit.held_out.as_deref());
     paths.extend(fit.report.as_deref());
@@ -233,11 +239,17 @@ pub fn held_out_scores(model: &Model) -> Option<String> {
     let record = model.record();
     let (validation, baseline) = (record.validation.as_ref()?, record.baseline.as_ref()?);
     let rows = format::counted(record.validation_rows, "row");
-    let heading = match model.method().as_auto() {
-        Some(_) => format!(
+    let heading = match (model.method().as_auto(), &record.time) {
+        (Some(_), Some(time)) => format!(
+            "held-out scores on the newest {rows} by {time:?}, block by block, each predicted from what came before it:"
+        ),
+        (None, Some(time)) => {
+            format!("scores on the newest {rows} by {time:?}, which also selected the epoch (slightly optimistic):")
+        }
+        (Some(_), None) => format!(
             "held-out scores on {rows}, each predicted by models that were not trained on it (the pool is usually better):"
         ),
-        None => format!("scores on the {rows} that selected the epoch (slightly optimistic):"),
+        (None, None) => format!("scores on the {rows} that selected the epoch (slightly optimistic):"),
     };
     let scores = text_table::scores(&[(model.method().name(), validation), ("constant", baseline)]);
     Some(format!("{heading}\n{scores}"))

@@ -8,7 +8,9 @@ use super::transform::{ParsedTable, parse};
 use super::{Encoding, Input, ParsedColumn};
 use crate::target::censoring::censored_targets;
 use crate::target::{self, Target};
-use crate::{Column, ColumnRoles, Encoder, Kind, NumberEncoding, PredictedRows, Table, TimeDifference, Warnings};
+use crate::{
+    Column, ColumnRoles, Encoder, Kind, NumberEncoding, PredictedRows, Table, TimeDifference, TimeOrder, Warnings,
+};
 use negmm_dist::quote::quoted;
 use negmm_dist::{CensoredTargets, Error, Result, Warning};
 use negmm_nn::dataset::Dataset;
@@ -71,6 +73,8 @@ pub struct EncodedTable {
     pub censored: Option<CensoredTargets>,
     /// Weights of the encoded rows; `None`: all equal.
     pub weights: Option<Vec<f64>>,
+    /// The column by which the rows are ordered in time, where there is one.
+    pub time: Option<TimeOrder>,
     /// Warnings about the data: constant columns, outliers, cells that are not numbers.
     pub warnings: Vec<Warning>,
 }
@@ -109,6 +113,7 @@ impl Encoder {
         let targets = predicted.of(&y).to_vec();
         let censored = censored_targets(table, &encoder.target, &targets)?;
         let warnings = data_warnings(table, &encoder.inputs, &columns, &encoder.target, &y);
+        let time = TimeOrder::of(table, &roles, &encoder.inputs, &columns)?;
         let used = encoder.inputs.iter().zip(columns).filter(|(input, _)| input.is_used());
         let parsed = ParsedTable::new(&encoder, table.rows(), used.map(|(_, column)| column).collect());
         let data = encoder.dataset(&parsed, encoder.target.encode(&y), false, &mut Warnings::default());
@@ -123,11 +128,14 @@ impl Encoder {
         if let Some(group) = &roles.group {
             data = data.with_groups(table.groups(group)?.into_iter());
         }
+        if let Some(time) = time.as_ref().filter(|time| time.is_given) {
+            data = data.with_times(time.ranks.clone());
+        }
         let marginal = empirical_distribution(&data, &(0..data.len() as u32).collect::<Vec<_>>());
         let components = marginal.weights().iter().zip(marginal.means()).zip(marginal.sds());
         encoder.target.marginal = components.map(|((weight, mean), sd)| [*weight, *mean, *sd]).collect();
         let (data, rows) = (Arc::new(data), table.rows());
-        Ok(EncodedTable { encoder, data, predicted, rows, targets, censored, weights, warnings })
+        Ok(EncodedTable { encoder, data, predicted, rows, targets, censored, weights, time, warnings })
     }
 }
 

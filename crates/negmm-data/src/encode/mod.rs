@@ -12,6 +12,7 @@ pub(crate) mod fit;
 mod numeric;
 mod parsed_column;
 mod quantile_transform;
+pub(crate) mod time_order;
 mod transform;
 
 use serde::{Deserialize, Serialize};

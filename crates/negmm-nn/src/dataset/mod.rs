@@ -16,7 +16,7 @@ pub use intervals::Intervals;
 pub use joint_targets::JointTargets;
 use negmm_dist::Novelty;
 use negmm_dist::math::rng::Rng;
-use split::{grouped_holdout, holdout, tail};
+use split::{grouped_holdout, holdout, newest, tail};
 pub use target_encoding::TargetEncoding;
 #[doc(hidden)]
 pub use target_encoding::{PRIOR, ROWS_SCALE};
@@ -39,6 +39,8 @@ pub struct Dataset {
     pub(crate) sample_weights: Vec<f32>,
     /// The number of each row's group, below the number of rows of the whole; rows of one group stay together.
     pub(crate) groups: Option<Vec<u32>>,
+    /// The rank of each row's time; equal times have one rank.
+    pub(crate) times: Option<Vec<u32>>,
     pub(crate) window: Option<usize>,
     pub(crate) numbers: Vec<usize>,
     pub(crate) levels: Vec<CategoricalColumn>,
@@ -59,6 +61,7 @@ impl Dataset {
             bounds: Bounds::NONE,
             sample_weights: Vec::new(),
             groups: None,
+            times: None,
             window: None,
             numbers: (0..features).collect(),
             levels: Vec::new(),
@@ -138,6 +141,9 @@ impl Dataset {
         self.sample_weights.push(1.0);
         if let Some(groups) = &mut self.groups {
             groups.push(groups.iter().max().map_or(0, |last| last + 1));
+        }
+        if let Some(times) = &mut self.times {
+            times.push(times.iter().max().map_or(0, |last| last + 1));
         }
         self.levels.iter_mut().for_each(|column| column.codes.push(NO_CATEGORY));
         self.novelty = None;
@@ -251,13 +257,14 @@ impl Dataset {
     }
 
     /// Splits the rows into training and validation rows, `fraction` of them for validation: the last ones if rows are windows in the
-    /// order of time, else at random.
+    /// order of time, the newest ones if they have times, else at random.
     pub fn holdout(&self, fraction: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
         match self.window {
             Some(_) => tail(self.len(), fraction),
-            None => match &self.groups {
-                Some(groups) => grouped_holdout(groups, fraction, rng),
-                None => holdout(self.len(), fraction, rng),
+            None => match (&self.times, &self.groups) {
+                (Some(times), _) => newest(times, fraction),
+                (None, Some(groups)) => grouped_holdout(groups, fraction, rng),
+                (None, None) => holdout(self.len(), fraction, rng),
             },
         }
     }
@@ -288,6 +295,22 @@ impl Dataset {
     /// The number of each row's group, from 0 in the order of their first rows, if there are groups.
     pub fn groups(&self) -> Option<&[u32]> {
         self.groups.as_deref()
+    }
+
+    /// Sets the rank of each row's time, see [`split::ranks`]: splits hold out the newest rows.
+    ///
+    /// # Panics
+    /// When there is not one time for each row.
+    #[must_use]
+    pub fn with_times(mut self, times: Vec<u32>) -> Self {
+        assert_eq!(times.len(), self.len(), "one time for each row");
+        self.times = Some(times);
+        self
+    }
+
+    /// The rank of each row's time, from 0 for the oldest, if rows have times.
+    pub fn times(&self) -> Option<&[u32]> {
+        self.times.as_deref()
     }
 
     /// A number for each row, the same for rows with the same inputs (all bits and categories equal), from 0 in the order of their
@@ -341,6 +364,7 @@ impl Dataset {
             bounds: self.bounds,
             sample_weights: rows.iter().map(|row| self.sample_weights[*row as usize]).collect(),
             groups: self.groups.as_ref().map(|groups| numbered(rows.iter().map(|row| groups[*row as usize]))),
+            times: self.times.as_ref().map(|times| rows.iter().map(|row| times[*row as usize]).collect()),
             window: self.window,
             numbers: self.numbers.clone(),
             levels: self.levels.iter().map(|column| column.select(rows)).collect(),
@@ -365,6 +389,19 @@ impl Dataset {
             steps.push(step);
         }
         (moved, steps)
+    }
+
+    /// The same with missing numbers as 0.
+    #[must_use]
+    pub fn filled(&self) -> Self {
+        let mut filled = self.clone();
+        filled.x.iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = 0.0);
+        filled
+    }
+
+    /// Sets some features of all rows to 0.
+    pub fn clear_features(&mut self, features: std::ops::Range<usize>) {
+        self.x.chunks_exact_mut(self.stride).for_each(|row| row[features.clone()].fill(0.0));
     }
 
     /// Feature after feature, each with a number for every row.

@@ -105,6 +105,48 @@ pub fn group_sizes(groups: &[u32]) -> Vec<u32> {
     sizes
 }
 
+/// The rank of each time, from 0 for the oldest; equal times have one rank.
+pub fn ranks(times: &[f64]) -> Vec<u32> {
+    // Both zeros are one time.
+    let times: Vec<f64> = times.iter().map(|time| time + 0.0).collect();
+    let mut different = times.clone();
+    different.sort_by(f64::total_cmp);
+    different.dedup();
+    times.iter().map(|time| different.partition_point(|other| other.total_cmp(time).is_lt()) as u32).collect()
+}
+
+/// Cuts rows into parts in the order of time: `times` has the rank of each row's time, and `cuts` the number of rows before each
+/// cut, in order. Each cut is moved to the nearest one that does not divide rows of one time; a cut that leaves no row on
+/// one side is left out. Rows of one time are in their own order.
+///
+/// # Panics
+/// When the number of rows does not fit into 32 bits.
+pub fn cut_in_time(times: &[u32], cuts: &[usize]) -> Vec<Vec<u32>> {
+    let mut order = in_order(times.len());
+    order.sort_by_key(|row| times[*row as usize]);
+    let time = |at: usize| times[order[at] as usize];
+    let allowed: Vec<usize> = (1..order.len()).filter(|at| time(*at) != time(at - 1)).collect();
+    let nearest = |cut: &usize| {
+        let next = allowed.partition_point(|at| at < cut);
+        let around = allowed[next.saturating_sub(1)..].iter().take(2).copied();
+        around.min_by_key(|at| at.abs_diff(*cut))
+    };
+    let mut ends: Vec<usize> = cuts.iter().filter_map(nearest).chain([order.len()]).collect();
+    ends.dedup();
+    let starts = [0].into_iter().chain(ends.clone());
+    starts.zip(ends).map(|(start, end)| order[start..end].to_vec()).collect()
+}
+
+/// As [`tail`] for rows with times: the newest are for validation, and no time is in both parts. Each part has a row if
+/// `fraction` is positive and there are two times.
+pub fn newest(times: &[u32], fraction: f64) -> (Vec<u32>, Vec<u32>) {
+    let count = validation_count(times.len(), fraction);
+    let cuts: Vec<usize> = (count > 0).then(|| times.len() - count).into_iter().collect();
+    let mut parts = cut_in_time(times, &cuts);
+    let validation = if parts.len() > 1 { parts.pop() } else { None };
+    (parts.pop().unwrap_or_default(), validation.unwrap_or_default())
+}
+
 /// Splits 0 .. `rows` into `count` consecutive blocks whose sizes differ by at most one. For time series: training on the rows before a
 /// block uses nothing from its future.
 pub fn blocks(rows: usize, count: usize) -> Vec<Range<usize>> {

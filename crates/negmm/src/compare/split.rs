@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
-use negmm_nn::dataset::split::{blocks, grouped_folds, holdout, k_folds};
+use negmm_nn::dataset::split::{blocks, cut_in_time, grouped_folds, holdout, k_folds, ranks};
 
 /// Training and test rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +69,22 @@ impl Split {
         Ok(blocks(rows, folds + 1).into_iter().skip(1).map(fold).collect())
     }
 
+    /// As [`Split::expanding`] for rows with these times, in any order. Rows of one time are in one block, so that there may
+    /// be fewer folds.
+    ///
+    /// # Errors
+    /// Also when all times are the same.
+    pub fn forward(times: &[f64], folds: usize) -> Result<Vec<Self>> {
+        let ends: Vec<usize> = Self::expanding(times.len(), folds)?.iter().map(|split| split.train.len()).collect();
+        let parts = cut_in_time(&ranks(times), &ends);
+        let rows = |parts: &[Vec<u32>]| parts.iter().flatten().map(|row| *row as usize).collect::<Vec<_>>();
+        let fold = |at: usize| Self { train: rows(&parts[..at]), test: rows(&parts[at..=at]) };
+        if parts.len() < 2 {
+            return Err(Error::data("all rows have the same time, so that none can be predicted from older ones"));
+        }
+        Ok((1..parts.len()).map(fold).collect())
+    }
+
     /// `repeats` random holdouts of this fraction of the rows.
     pub fn repeats(rows: usize, repeats: usize, test_fraction: f64, seed: u64) -> Result<Vec<Self>> {
         if repeats == 0 || !(test_fraction > 0.0 && test_fraction < 1.0) || rows < 2 {
@@ -113,5 +129,12 @@ mod tests {
         let scored: Vec<usize> = splits.into_iter().flat_map(|split| split.test).collect();
         assert_eq!(scored, (2..10).collect::<Vec<_>>());
         assert!(Split::expanding(10, 0).is_err() && Split::expanding(3, 3).is_err());
+        // The same of rows in another order, of which two have one time.
+        let times = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0, 1.0];
+        let splits = Split::forward(&times, 3).unwrap();
+        assert_eq!(splits[0], Split { train: vec![8, 9], test: vec![7, 6, 5] });
+        assert_eq!((splits.len(), &splits[2].test[..]), (3, &[2, 1, 0][..]));
+        assert_eq!(Split::forward(&[1.0, 1.0, 1.0, 2.0, 2.0], 3).unwrap().len(), 1);
+        assert!(Split::forward(&[1.0; 5], 3).is_err());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::auto_settings::Auto;
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
 use super::fold_data::FoldData;
-use super::fold_rows::{HeldOutFold, cross_fitting_split, held_out_folds, training_rows};
+use super::fold_rows::{HeldOutFold, cross_fitting_split, held_out_folds, training_rows, without_newest};
 use super::folds::{Fold, Folds, MemberJobs};
 use super::mixture_network::bounds_to_learn;
 use super::ne_gmm::check_eta_of_censored;
@@ -18,7 +18,7 @@ use super::{MemberKind, MixtureNetwork, NetworkSettings, NgBoost, PredictorKind,
 use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
 use negmm_dist::{Error, Result};
-use negmm_nn::dataset::Dataset;
+use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::net::Activation;
 use negmm_nn::train::{ForestJob, Job, LinearJob, Schedule, Selection, TrainingConfig, TreesJob};
 
@@ -36,6 +36,8 @@ const SHORTER: f64 = 0.135;
 const DROPOUT: f64 = 0.5;
 /// Maximum number of components of a forest.
 const FOREST_COMPONENTS: usize = 32;
+/// Models of each member that predict the rows after all others, where rows have times.
+const FUTURE_MODELS: usize = 5;
 /// The limit of smooth clipping, in sds.
 const SOFT_CLIP: f64 = 8.0;
 
@@ -165,27 +167,41 @@ impl Auto {
     fn plan_folds(&self, data: Arc<Dataset>, numbers: Vec<u32>, seed: u64) -> Folds {
         let sizes = Sizes::of(&data, self.preset);
         let repeats = self.n_repeats.unwrap_or(sizes.repeats);
-        let held_out: Vec<HeldOutFold> = (0..repeats)
+        let mut held_out: Vec<HeldOutFold> = (0..repeats)
             .flat_map(|repeat| {
                 let rng = &mut Rng::new(seed, streams::FOLDS + repeat as u64);
                 held_out_folds(&data, self.folds.unwrap_or(sizes.folds), rng)
             })
             .collect();
+        let past = held_out.len();
+        if data.times().is_some() {
+            held_out.extend((0..FUTURE_MODELS).map(|_| HeldOutFold { rows: Vec::new(), groups: None }));
+        }
         // A target on a grid is also learnt as if it were not.
         let cells = data.intervals().is_some() && !data.has_censored();
         let densities = (cells && self.density_networks.unwrap_or(true)).then(|| Arc::new(data.without_intervals()));
-        let mut jobs = JobsByKind { seed, seeds: 0, members: Vec::new() };
-        let mut folds = Vec::with_capacity(held_out.len());
+        let mut jobs = JobsByKind { seed, seeds: 0, future: None, members: Vec::new() };
+        let mut folds = Vec::with_capacity(past);
         for (number, HeldOutFold { rows, groups }) in held_out.into_iter().enumerate() {
-            let checked = rows.len().min(MOST_CHECKED);
+            // Checkpoints for rows with times are selected by rows before them.
+            let checked = if data.times().is_some() { 0 } else { rows.len().min(MOST_CHECKED) };
             let half = cross_fitting_split(checked, groups.as_deref());
             let own = FoldData::new(&data, (training_rows(&data, &rows), rows[..checked].to_vec()), seed);
+            jobs.future = (number >= past).then(|| own.statistics.clone());
+            let selected = data.times().map_or_else(
+                || own.clone(),
+                |times| {
+                    let (older, newest) = without_newest(times, &own.train);
+                    let newest = newest[newest.len().saturating_sub(MOST_CHECKED)..].into();
+                    FoldData { train: older.into(), validation: newest, ..own.clone() }
+                },
+            );
             let network = |number: usize| {
                 let network = self.network(&sizes, number);
                 if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network }
             };
             for member in 0..self.ensemble_size.unwrap_or(sizes.ensemble_size) {
-                let mut job = network(number + member).job(&own, self.eta, jobs.next_seed());
+                let mut job = network(number + member).job(&selected, self.eta, jobs.next_seed());
                 job.plan.cross_fitting_split = half;
                 jobs.add(MemberKind::Networks, job);
             }
@@ -214,7 +230,7 @@ impl Auto {
                 }
             }
             let FoldData { data: encoded, train, statistics, .. } = own;
-            if self.linear.unwrap_or(sizes.linear) {
+            if self.linear.unwrap_or(sizes.linear) && number <= past {
                 jobs.add(MemberKind::Linear, self.linear_job(&encoded, &train));
             }
             if self.forest.unwrap_or(sizes.forest) {
@@ -229,21 +245,27 @@ impl Auto {
                     TreesJob {
                         settings: tree_settings(),
                         data: encoded,
-                        train: train.clone(),
-                        validation: rows[..].into(),
-                        cross_fitting_split: cross_fitting_split(rows.len(), groups.as_deref()),
+                        train: selected.train,
+                        validation: if data.times().is_some() { selected.validation } else { rows[..].into() },
+                        cross_fitting_split: match data.times() {
+                            Some(_) => 0,
+                            None => cross_fitting_split(rows.len(), groups.as_deref()),
+                        },
                         seed,
                     },
                 );
             }
-            folds.push(Fold { rows, train, checked, half, statistics });
+            if number < past {
+                folds.push(Fold { rows, train, checked, half, statistics });
+            }
         }
         let mut members = jobs.members;
         // A closed form costs little: the linear model of all rows predicts.
-        if let Some(linear) = members.iter_mut().find(|member| member.kind == MemberKind::Linear) {
+        let without = |member: &&mut MemberJobs| member.kind == MemberKind::Linear && member.on_all_rows.is_empty();
+        if let Some(linear) = members.iter_mut().find(without) {
             let FoldData { data, train, statistics, .. } =
                 FoldData::new(&data, ((0..data.len() as u32).collect(), Vec::new()), seed);
-            linear.on_all_rows = Some((self.linear_job(&data, &train).into(), statistics));
+            linear.on_all_rows = vec![(self.linear_job(&data, &train).into(), statistics)];
         }
         Folds { members, folds, repeats, tails: sizes.tails, data, numbers }
     }
@@ -277,6 +299,8 @@ struct JobsByKind {
     seed: u64,
     /// Seeds given so far.
     seeds: usize,
+    /// The target encoding from all rows, once the jobs are those of models that predict the future.
+    future: Option<Arc<TargetEncoding>>,
     members: Vec<MemberJobs>,
 }
 
@@ -287,9 +311,10 @@ impl JobsByKind {
     }
 
     fn add(&mut self, kind: MemberKind, job: impl Into<Job>) {
-        match self.members.iter_mut().find(|member| member.kind == kind) {
-            Some(member) => member.jobs.push(job.into()),
-            None => self.members.push(MemberJobs { kind, jobs: vec![job.into()], on_all_rows: None }),
+        match (self.members.iter_mut().find(|member| member.kind == kind), &self.future) {
+            (Some(member), Some(statistics)) => member.on_all_rows.push((job.into(), statistics.clone())),
+            (Some(member), None) => member.jobs.push(job.into()),
+            (None, _) => self.members.push(MemberJobs { kind, jobs: vec![job.into()], on_all_rows: Vec::new() }),
         }
     }
 }
@@ -339,6 +364,31 @@ mod tests {
     }
 
     #[test]
+    fn rows_with_times_are_predicted_from_the_past() {
+        let data = data(90, false).with_times((0..90).map(|row| row * 37 % 90 / 2).collect());
+        let best = Auto { preset: Preset::Best, ..Auto::default() };
+        for auto in [Auto::default(), best] {
+            let (members, folds) = planned(&auto, &data, 3);
+            let time = |row: &u32| data.times().unwrap()[*row as usize];
+            let newest = |rows: &[u32]| rows.iter().map(time).max();
+            assert!(folds.iter().flatten().all(|row| time(row) >= 29));
+            for MemberJobs { kind, jobs, on_all_rows } in &members {
+                for (number, job) in jobs.iter().enumerate() {
+                    let first = folds[number / (jobs.len() / folds.len())].iter().map(time).min();
+                    let older = job.train().iter().chain(job.validation()).all(|row| Some(time(row)) < first);
+                    assert!(older && newest(job.train()) < job.validation().iter().map(time).min().or(Some(99)));
+                    // Nothing of the past is left out.
+                    let used = job.train().len() + job.validation().len();
+                    assert_eq!(used, (0..90).filter(|row| Some(time(row)) < first).count(), "{kind}");
+                }
+                // What predicts the future learns from all rows in the same way.
+                assert_eq!(on_all_rows.len(), if *kind == MemberKind::Linear { 1 } else { FUTURE_MODELS });
+                assert!(on_all_rows.iter().all(|(job, _)| job.train().len() + job.validation().len() == 90));
+            }
+        }
+    }
+
+    #[test]
     fn no_member_is_trained_on_its_held_out_rows() {
         for (data, size) in [(data(103, false), 1), (data(90, true), 2), (data(11, false), 3)] {
             let (members, folds) = planned(&Auto::default().ensemble_size(size).boosted_trees(true), &data, 7);
@@ -361,7 +411,7 @@ mod tests {
             for MemberJobs { kind, jobs, on_all_rows } in &members {
                 let per_fold = if *kind == MemberKind::Networks { size } else { 1 };
                 assert_eq!(jobs.len(), folds.len() * per_fold);
-                assert_eq!(on_all_rows.is_some(), *kind == MemberKind::Linear);
+                assert_eq!(!on_all_rows.is_empty(), *kind == MemberKind::Linear);
                 for (number, job) in jobs.iter().enumerate() {
                     let fold = &folds[number / per_fold];
                     assert!(job.train().iter().all(|row| !fold.contains(row)));

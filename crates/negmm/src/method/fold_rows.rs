@@ -1,13 +1,19 @@
 //! Folds of `auto`: held-out rows, their split for cross-fitting, and training rows.
+//!
+//! Rows with times are held out by forward chaining: the last third of them is cut into blocks, and each block is
+//! predicted by what came before it. Models that predict new rows learn from all rows in the same way: the future is one
+//! more block.
 
 use std::ops::Range;
 
 use negmm_dist::math::rng::Rng;
 use negmm_nn::dataset::Dataset;
-use negmm_nn::dataset::split::{blocks, grouped_folds, k_folds};
+use negmm_nn::dataset::split::{blocks, cut_in_time, grouped_folds, k_folds, newest};
 
-/// The last 1/HELD_OUT_PART of a sequence is held out, block by block.
+/// The last 1/HELD_OUT_PART of rows in time order is held out, block by block.
 const HELD_OUT_PART: usize = 3;
+/// The newest fraction of training rows with times that selects checkpoints.
+const NEWEST: f64 = 0.15;
 
 /// The held-out rows of a fold, at least one. With groups, the group of each; rows are sorted by group.
 pub(super) struct HeldOutFold {
@@ -22,6 +28,11 @@ pub(super) fn held_out_folds(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec
         rows.sort_by_key(|row| groups[*row as usize]);
         HeldOutFold { groups: Some(rows.iter().map(|row| groups[*row as usize]).collect()), rows }
     };
+    if let Some(times) = data.times() {
+        let cuts = last_blocks(data.len(), folds).into_iter().filter_map(|block| block.first().copied());
+        let parts = cut_in_time(times, &cuts.map(|row| row as usize).collect::<Vec<_>>());
+        return parts.into_iter().skip(1).map(ungrouped).collect();
+    }
     let folds: Vec<HeldOutFold> = match (data.window(), data.groups()) {
         (Some(_), _) => last_blocks(data.len(), folds).into_iter().map(ungrouped).collect(),
         (None, None) => k_folds(data.len(), folds, rng).into_iter().map(ungrouped).collect(),
@@ -47,12 +58,25 @@ fn last_blocks(rows: usize, folds: usize) -> Vec<Vec<u32>> {
     blocks(rows.saturating_sub(first), folds).into_iter().map(|range| block(range).collect()).collect()
 }
 
-/// The training rows of a fold: all others, or for a sequence those before it.
+/// The training rows of a fold: all others, or those before it where rows are in the order of time.
 pub(super) fn training_rows(data: &Dataset, fold: &[u32]) -> Vec<u32> {
     if data.window().is_some() {
         return (0..fold[0]).collect();
     }
+    if let Some(times) = data.times() {
+        let first = fold.iter().map(|row| times[*row as usize]).min();
+        let is_before = |row: &u32| first.is_none_or(|first| times[*row as usize] < first);
+        return (0..data.len() as u32).filter(is_before).collect();
+    }
     let mut is_held_out = vec![false; data.len()];
     fold.iter().for_each(|row| is_held_out[*row as usize] = true);
     (0..data.len() as u32).filter(|row| !is_held_out[*row as usize]).collect()
+}
+
+/// Training rows with times, without the newest, and the newest, which select checkpoints.
+pub(super) fn without_newest(times: &[u32], train: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let own: Vec<u32> = train.iter().map(|row| times[*row as usize]).collect();
+    let (older, newer) = newest(&own, NEWEST);
+    let rows = |list: Vec<u32>| list.into_iter().map(|at| train[at as usize]).collect();
+    (rows(older), rows(newer))
 }

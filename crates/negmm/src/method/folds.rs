@@ -47,8 +47,8 @@ pub(super) struct MemberJobs {
     pub(super) kind: MemberKind,
     /// The same number for each fold, ordered by fold.
     pub(super) jobs: Vec<Job>,
-    /// Trained on all rows, with its target encoding; it predicts instead of those of the folds.
-    pub(super) on_all_rows: Option<(Job, Arc<TargetEncoding>)>,
+    /// Trained on all rows, with their target encodings; they predict instead of those of the folds where there are any.
+    pub(super) on_all_rows: Vec<(Job, Arc<TargetEncoding>)>,
 }
 
 /// The held-out rows of a fold.
@@ -81,9 +81,17 @@ pub(super) struct HeldOutRows {
     pub(super) bounds: Option<[f64; 2]>,
     /// Whether each target is censored.
     pub(super) censored: Vec<bool>,
+    /// Whether folds are blocks of time, in order.
+    pub(super) in_time_order: bool,
 }
 
 impl HeldOutRows {
+    /// Whether the rows of the fold `other` may choose something for the predictions of the fold `fold`: those of all
+    /// other folds, or those before it.
+    pub(super) fn informs(&self, other: u32, fold: u32) -> bool {
+        if self.in_time_order { other < fold } else { other != fold }
+    }
+
     /// The interval of a row's target, where it is not a single number.
     pub(super) fn interval(&self, row: usize) -> Option<(f64, f64)> {
         let (lower, upper) = self.intervals.as_ref()?;
@@ -116,16 +124,19 @@ impl Folds {
             }
             histories.extend(member.jobs.iter().zip(&of_folds).filter_map(|(job, trained)| history(job, trained)));
             let lists = self.out_of_fold_lists(member, &of_folds, &held_out)?;
-            let own: Vec<TrainedModel<'_>> = match &member.on_all_rows {
-                Some((job, statistics)) => {
-                    vec![(job, trained.next().ok_or_else(unexpected_results)?, statistics.clone())]
-                }
-                None => {
-                    let per_fold = self.per_fold(member);
-                    let fold = |number: usize| self.folds[number / per_fold].statistics.clone();
-                    let models = member.jobs.iter().zip(of_folds).enumerate();
-                    models.map(|(number, (job, trained))| (job, trained, fold(number))).collect()
-                }
+            let own: Vec<TrainedModel<'_>> = if member.on_all_rows.is_empty() {
+                let per_fold = self.per_fold(member);
+                let fold = |number: usize| self.folds[number / per_fold].statistics.clone();
+                let models = member.jobs.iter().zip(of_folds).enumerate();
+                models.map(|(number, (job, trained))| (job, trained, fold(number))).collect()
+            } else {
+                let each = member.on_all_rows.iter();
+                each.map(|(job, statistics)| {
+                    let trained = trained.next().ok_or_else(unexpected_results)?;
+                    histories.extend(history(job, &trained));
+                    Ok((job, trained, statistics.clone()))
+                })
+                .collect::<Result<_>>()?
             };
             // The sds of bins are not a forest's own.
             predictions.push(match member.kind {
@@ -140,7 +151,9 @@ impl Folds {
         predictions.push(self.constant(&held_out));
         let stacking = Stacking::new(predictions.len(), self.row_scores(&held_out, &predictions));
         let weights = stacking.weights();
-        let without: Vec<Vec<f64>> = (0..self.per_repeat()).map(|fold| stacking.weights_without(fold as u32)).collect();
+        let without: Vec<Vec<f64>> = (0..self.per_repeat() as u32)
+            .map(|fold| stacking.weights_of(|other| held_out.informs(other, fold)))
+            .collect();
         let (out_of_fold, tails) = self.out_of_fold(&held_out, &predictions, &without);
         let mut parts = Vec::new();
         for (((kind, models), weight), predictions) in models.into_iter().zip(&weights).zip(&predictions) {
@@ -179,6 +192,7 @@ impl Folds {
             intervals: self.data.intervals().map(|ends| (pick(ends.lower()), pick(ends.upper()))),
             bounds: bounds_to_learn(&self.data).ends().map(|ends| ends.map(f64::from)),
             censored: rows.iter().map(|row| self.data.is_censored(*row as usize)).collect(),
+            in_time_order: self.data.times().is_some(),
             folds,
             rows,
         }
@@ -242,6 +256,10 @@ impl Folds {
                 let (forest, statistics) = (forest.clone(), fold.statistics.clone());
                 Ok(vec![predicted(Predictor::Forest { forest, statistics }, &fold.rows)?])
             }
+            (Job::Trees(_), Trained::Trees(trees)) if self.data.times().is_some() => {
+                let (boosted, statistics) = (trees.boosted.clone(), fold.statistics.clone());
+                Ok(vec![predicted(Predictor::Trees { boosted, statistics }, &fold.rows)?])
+            }
             (Job::Trees(_), Trained::Trees(trees)) => {
                 let (means, sds) = trees.held_out.clone().ok_or_else(unexpected_results)?;
                 Ok(vec![Mixtures::from_parts_unchecked(1, vec![1.0; means.len()], means, sds)])
@@ -294,7 +312,8 @@ impl Folds {
     }
 
     /// Out-of-fold predictions of the pool, with sigma scales, stacking weights and tails from the other folds, and the
-    /// tails from all. The last member, the constant, is also the baseline.
+    /// tails from all. The last member, the constant, is also the baseline. The first of several blocks of time, for which
+    /// nothing could be chosen, is left out.
     fn out_of_fold(
         &self,
         held_out: &HeldOutRows,
@@ -326,14 +345,23 @@ impl Folds {
             tails::fitted(rows.map(|row| (held_out.weights[*row], likelihoods[*row])))
         };
         let by_fold: Vec<Vec<Tail>> =
-            (0..self.per_repeat() as u32).map(|fold| fitted(&|other| other != fold)).collect();
-        sizes.extend(vec![1; by_fold[0].len()]);
-        let predictions = with_tails(pooled, by_fold[0].len(), |row| &by_fold[held_out.folds[row] as usize]);
+            (0..self.per_repeat() as u32).map(|fold| fitted(&|other| held_out.informs(other, fold))).collect();
+        let count = by_fold[by_fold.len() - 1].len();
+        sizes.extend(vec![1; count]);
+        let is_scored = |row: &usize| !held_out.in_time_order || by_fold.len() == 1 || held_out.folds[*row] > 0;
+        let scored: Vec<usize> = all.iter().copied().filter(is_scored).collect();
+        let unchanged = |_| (1.0, 1.0);
+        let (pooled, baseline) = if scored.len() == all.len() {
+            (pooled, members[members.len() - 1].lists[0].clone())
+        } else {
+            (pooled.take(&scored, unchanged), members[members.len() - 1].lists[0].clone().take(&scored, unchanged))
+        };
+        let predictions = with_tails(pooled, count, |at| &by_fold[held_out.folds[scored[at]] as usize]);
         let out_of_fold = OutOfFold {
-            rows: held_out.rows.iter().map(|row| self.numbers[*row as usize]).collect(),
-            folds: held_out.folds.clone(),
+            rows: scored.iter().map(|row| self.numbers[held_out.rows[*row] as usize]).collect(),
+            folds: scored.iter().map(|row| held_out.folds[*row]).collect(),
             predictions: Standardised::new(Predictions::from(predictions).of_members_of(sizes), Pool::Mixture),
-            baseline: Standardised::new(members[members.len() - 1].lists[0].clone().into(), Pool::Mixture),
+            baseline: Standardised::new(baseline.into(), Pool::Mixture),
         };
         (out_of_fold, fitted(&|_| true))
     }

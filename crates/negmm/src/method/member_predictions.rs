@@ -53,7 +53,8 @@ impl MemberPredictions {
         };
         // With few rows a pool is hardly better than its models.
         let power = if held_out.rows.len() < FEW { power.max(0.0) } else { power };
-        let scale = |fold: usize| libm::exp(shrunk(libm::log(pooled.without(fold as u32))));
+        let of_others = |fold: usize| pooled.of_folds(|other| held_out.informs(other, fold as u32));
+        let scale = |fold: usize| libm::exp(shrunk(libm::log(of_others(fold))));
         Self {
             lists,
             models,
@@ -116,6 +117,7 @@ mod tests {
             y,
             intervals: None,
             bounds: None,
+            in_time_order: false,
         }
     }
 

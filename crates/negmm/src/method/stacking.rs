@@ -63,16 +63,12 @@ impl Stacking {
 
     /// The weights fitted to all rows.
     pub(super) fn weights(&self) -> Vec<f64> {
-        self.fitted(|_| true)
+        self.weights_of(|_| true)
     }
 
-    /// The weights fitted to the rows of all other folds.
-    pub(super) fn weights_without(&self, fold: u32) -> Vec<f64> {
-        self.fitted(|other| other != fold)
-    }
-
-    /// Members with too small a weight are dropped, and the others fitted again.
-    fn fitted(&self, counts: impl Fn(u32) -> bool) -> Vec<f64> {
+    /// The weights fitted to the rows of some folds; equal ones without rows. Members with too small a weight are dropped,
+    /// and the others fitted again.
+    pub(super) fn weights_of(&self, counts: impl Fn(u32) -> bool) -> Vec<f64> {
         let mut weights = vec![1.0 / self.members as f64; self.members];
         let sums = self.sums(counts);
         if sums.likelihoods.is_empty() {
@@ -223,7 +219,7 @@ mod tests {
         let weights = stacking.weights();
         assert!((weights[0] - 0.7).abs() < 0.02 && (weights[1] - 0.3).abs() < 0.02 && weights[2] == 0.0, "{weights:?}");
         // Fold 0 has the rows 0 and 5 of each ten.
-        let without = stacking.weights_without(0);
+        let without = stacking.weights_of(|fold| fold != 0);
         assert!((without[1] - 0.25).abs() < 0.02, "{without:?}");
     }
 

@@ -138,6 +138,7 @@ mod tests {
             y,
             intervals: None,
             bounds: None,
+            in_time_order: false,
         }
     }
 

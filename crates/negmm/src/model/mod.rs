@@ -1,5 +1,6 @@
 //! Models: a fitted encoder and predictor with the record of their training, and their file.
 
+mod drift;
 mod encoding;
 mod file;
 mod fit;
@@ -8,10 +9,12 @@ mod plan;
 mod record;
 mod slopes;
 mod tensors;
+mod time_check;
 
 use std::path::Path;
 use std::sync::Arc;
 
+pub use drift::{Drift, InputDrift};
 pub(crate) use encoding::{EncodingCache, PreprocessingConfig, encode};
 pub(crate) use file::{all_bytes, bytes_of, read, save, write};
 pub use fit::{FitOptions, fit, fit_with};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::encoding::{PreprocessingConfig, encode};
 use super::notes::remarks;
-use super::{Model, Record, slopes};
+use super::{Drift, Model, Record, slopes, time_check};
 use crate::accelerator::Helper;
 use crate::conformal::Calibration;
 use crate::method::{self, FitOutput, Method, OutOfFold};
@@ -25,6 +25,8 @@ pub struct FitPlan {
     method_plan: method::Plan,
     encoded: Arc<EncodedTable>,
     seed: u64,
+    /// Whether the order of rows in time is checked.
+    checks_time: bool,
     /// Whether slopes are computed for extrapolation outside the training ranges.
     extrapolates: bool,
 }
@@ -37,8 +39,10 @@ pub struct Fitted {
     pub model: Model,
     /// Warnings about the data, for the caller to pass on.
     pub warnings: Vec<Warning>,
-    /// Held-out predictions. For `auto` they cover all rows, or the last third of a sequence.
+    /// Held-out predictions. For `auto` they cover all rows, or the last part of rows in the order of time.
     pub held_out: HeldOut,
+    /// How the oldest and the newest rows differ, where rows have an order in time and something differs.
+    pub drift: Option<Drift>,
 }
 
 /// Held-out rows and their predictions.
@@ -67,6 +71,7 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &ColumnRoles, 
     FitPlan::of(table, method, seed, || {
         encode(table, target, inputs, PreprocessingConfig::of(method, inputs)).map(Arc::new)
     })
+    .map(|plan| FitPlan { checks_time: true, ..plan })
 }
 
 impl FitPlan {
@@ -88,9 +93,10 @@ impl FitPlan {
             ))));
         }
         let method_plan = method.plan(&encoded.data, seed)?;
-        // A series may leave its range permanently: windows are not clipped.
-        let extrapolates = encoded.encoder.sequence().is_none();
-        Ok(Self { method_plan, encoded, seed, extrapolates })
+        // A series may leave its range permanently: windows are not clipped, and neither are rows with times, whose
+        // held-out predictions are made in the same way as those of new rows.
+        let extrapolates = encoded.encoder.sequence().is_none() && encoded.data.times().is_none();
+        Ok(Self { method_plan, encoded, seed, checks_time: false, extrapolates })
     }
 
     /// The method with every data-dependent setting filled in.
@@ -113,7 +119,7 @@ impl FitPlan {
     /// # Errors
     /// When a job failed, or the results do not belong to the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
-        let Self { method_plan, encoded, seed, extrapolates } = self;
+        let Self { method_plan, encoded, seed, checks_time, extrapolates } = self;
         let FitOutput { method, predictor, histories, out_of_fold } = method_plan.finish(trained)?;
         let mut warnings = encoded.warnings.clone();
         warnings.extend(skipped_steps(&histories));
@@ -121,7 +127,8 @@ impl FitPlan {
         if extrapolates {
             encoder = slopes::measured(encoder, &predictor, &encoded.data)?;
         }
-        let record = record(seed, encoded.rows, out_of_fold.rows.len(), histories);
+        let mut record = record(seed, encoded.rows, out_of_fold.rows.len(), histories);
+        record.time = encoded.time.as_ref().filter(|time| time.is_given).map(|time| time.name.clone());
         let mut model = Model { method, encoder, predictor, record, calibration: None, helper: Helper::default() };
         let (held_out, baseline) = held_out_predictions(&model, &encoded, out_of_fold);
         let scores = HeldOutScores::new(&model, &held_out, &baseline)?;
@@ -129,13 +136,16 @@ impl FitPlan {
             let rows = [&scores.model.rows[..], &scores.baseline.rows];
             warnings.extend(remarks(&held_out, rows, model.encoder.target())?);
         }
+        let is_checked = checks_time && !model.method.is_baseline();
+        let (warning, drift) = if is_checked { time_check::check(&encoded, seed)? } else { (None, None) };
+        warnings.extend(warning);
         model.record.validation = scores.model.metrics;
         model.record.baseline = scores.baseline.metrics;
         // Steps of a series are not exchangeable.
         if extrapolates && model.method.as_auto().is_some() {
             model.calibration = held_out.calibration(seed)?;
         }
-        Ok(Fitted { model, warnings, held_out })
+        Ok(Fitted { model, warnings, held_out, drift })
     }
 }
 
@@ -148,7 +158,7 @@ fn skipped_steps(histories: &[History]) -> Option<Warning> {
 /// The training record, without scores.
 fn record(seed: u64, rows: usize, validation_rows: usize, histories: Vec<History>) -> Record {
     let version = env!("CARGO_PKG_VERSION").into();
-    Record { version, seed, rows, validation_rows, validation: None, baseline: None, histories }
+    Record { version, seed, rows, validation_rows, validation: None, baseline: None, time: None, histories }
 }
 
 /// The held-out rows with their predictions in the target's unit, and the predictions of the constant baseline for them.

@@ -23,6 +23,9 @@ pub struct Record {
     pub validation: Option<Metrics>,
     /// Scores of the constant baseline on the same rows.
     pub baseline: Option<Metrics>,
+    /// The column of times by which validation rows are newer than training rows, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
     /// The training of each network.
     pub histories: Vec<History>,
 }
