@@ -264,6 +264,8 @@ impl Shared {
     pub fn accelerated(&self, model: Loaded) -> Result<Loaded, Error> {
         Ok(match (model, crate::engine::accelerator(self.engine_name(), self.notify())?) {
             (model, None) => model,
+            // Models of several targets predict on the CPU.
+            (model @ Loaded::Joint(_), Some(_)) => model,
             (Loaded::Model(model), Some(accelerator)) => Loaded::Model(Box::new(model.accelerated(accelerator))),
             (Loaded::Forecaster(forecaster), Some(accelerator)) => {
                 Loaded::Forecaster(Box::new(forecaster.accelerated(accelerator)))

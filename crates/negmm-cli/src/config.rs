@@ -6,7 +6,7 @@ use negmm::forecast::SeriesSpec;
 use negmm::{Error, Method, Table};
 
 use crate::arguments::compare::SplitFlags;
-use crate::arguments::data::{DataFlags, ForecastFlags, SequenceFlags, SeriesFlags};
+use crate::arguments::data::{ColumnFlags, DataFlags, ForecastFlags, SequenceFlags, SeriesFlags};
 use crate::arguments::file::{FileFlags, ReadingFlags};
 use crate::arguments::fit::FitOptions;
 use crate::arguments::given::Given;
@@ -54,7 +54,18 @@ impl FitConfig {
     /// # Errors
     /// When options are missing, out of range or contradict each other.
     pub fn new(options: &FitOptions) -> Result<Self, Error> {
-        let mut method = options.method.method.clone().unwrap_or_default();
+        Self::of_method(options, options.method.method.clone().unwrap_or_default())
+    }
+
+    /// The same for several targets, with the defaults of methods for them.
+    ///
+    /// # Errors
+    /// As [`FitConfig::new`].
+    pub fn of_several_targets(options: &FitOptions) -> Result<Self, Error> {
+        Self::of_method(options, options.method.method.clone().unwrap_or_default().for_several_targets())
+    }
+
+    fn of_method(options: &FitOptions, mut method: Method) -> Result<Self, Error> {
         let (data, forecast) = (&options.data, &options.forecast);
         let data = if method.as_auto().is_some() && data.is_forecast(forecast) {
             data.of_forecaster(forecast)?
@@ -86,6 +97,7 @@ impl CompareConfig {
     /// # Errors
     /// As [`FitConfig::new`].
     pub fn new(compare: &Compare) -> Result<Self, Error> {
+        compare.data_flags.check_one_target("compare")?;
         let (flags, forecast) = (&compare.data_flags, &compare.forecast);
         let data = if compare.methods.is_none() && flags.is_forecast(forecast) {
             flags.of_forecaster(forecast)?
@@ -116,6 +128,7 @@ impl TuneConfig {
     /// # Errors
     /// As [`FitConfig::new`].
     pub fn new(tune: &Tune) -> Result<Self, Error> {
+        tune.data_flags.check_one_target("tune")?;
         let data = tune.data_flags.of_rows(None, "")?;
         let methods = methods(tune.methods.as_ref(), vec![Method::by_name(TUNED)?], &tune.set, &data)?;
         let splitting = Splitting::new(&tune.splits, &data, TUNE_TEST)?;
@@ -123,7 +136,32 @@ impl TuneConfig {
     }
 }
 
+impl ColumnFlags {
+    /// The targets of a joint model, where several are named: by `--targets`, or by commas in `--target` unless that is the name of
+    /// a column.
+    pub fn several_targets(&self, table: &Table) -> Option<Vec<String>> {
+        let named = match (&self.targets, &self.target) {
+            (Some(Names(names)), _) => names.clone(),
+            (None, Some(text)) if text.contains(',') && table.column(text).is_none() => {
+                text.parse::<Names>().map_or_else(|never| match never {}, |names| names.0)
+            }
+            _ => return None,
+        };
+        (named.len() > 1).then_some(named)
+    }
+}
+
 impl DataFlags {
+    /// An error where several targets are named for a command of one.
+    fn check_one_target(&self, command: &str) -> Result<(), Error> {
+        match &self.columns.targets {
+            Some(Names(names)) if names.len() > 1 => Err(Error::options(format!(
+                "{command} scores models of one target: for several see `negmm fit` and `negmm evaluate`"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a forecaster can be made: of a sequence, whose values are not modelled by an LSTM.
     fn is_forecast(&self, forecast: &ForecastFlags) -> bool {
         let SequenceFlags { sequence, window } = &self.sequence;
@@ -178,7 +216,8 @@ impl DataFlags {
 
     /// The target column: the sequence itself where no other is named.
     fn target(&self) -> Result<String, Error> {
-        let target = self.columns.target.as_ref().or(self.sequence.sequence.as_ref());
+        let several = self.columns.targets.as_ref().and_then(|names| names.0.first());
+        let target = self.columns.target.as_ref().or(several).or(self.sequence.sequence.as_ref());
         target.cloned().ok_or_else(|| Error::options("which column should be predicted? Use --target COL"))
     }
 

@@ -46,6 +46,13 @@ impl Bar {
         bar
     }
 
+    /// For an unknown number of fits: counts their validation checks.
+    pub fn checks(shared: &Shared) -> Self {
+        let bar = Self::new(shared, "training", "validation check");
+        bar.bar.set_style(style("training {spinner} {pos} validation checks, {elapsed}"));
+        bar
+    }
+
     /// For rows of a file of unknown length.
     pub fn rows(shared: &Shared) -> Self {
         let bar = Self::new(shared, "predicting", "row");

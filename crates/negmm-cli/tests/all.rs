@@ -10,6 +10,7 @@ mod engines;
 mod forecast;
 mod front_ends;
 mod interrupt;
+mod joint;
 mod kernels;
 mod markdown;
 mod monitor;

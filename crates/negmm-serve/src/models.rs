@@ -33,6 +33,12 @@ impl ServedModel {
     pub fn model(&self) -> std::result::Result<&Model, Failure> {
         match &self.loaded {
             Loaded::Model(model) => Ok(model),
+            Loaded::Joint(_) => {
+                let name = &self.name;
+                Err(Failure::bad(format!(
+                    "{name:?} is a model of several targets, which only has the endpoints /infer and /invocations"
+                )))
+            }
             Loaded::Forecaster(_) => {
                 let name = &self.name;
                 Err(Failure::bad(format!(
@@ -101,6 +107,10 @@ fn load(name: &str, file: &PathBuf) -> Result<Arc<ServedModel>> {
     let loaded = Loaded::load(file)?;
     let used = match &loaded {
         Loaded::Model(model) => columns_of_model(model),
+        Loaded::Joint(model) => {
+            let columns = model.encoder().schema().columns;
+            Used { names: columns.into_iter().map(|(name, _)| name).collect(), groups: None }
+        }
         Loaded::Forecaster(forecaster) => columns_of_forecaster(forecaster),
     };
     let monitor = Mutex::new(Monitor::new(MonitorConfig::default())?);

@@ -2,7 +2,7 @@
 
 use negmm::data::Encoding;
 use negmm::forecast::Forecaster;
-use negmm::{Loaded, Model, Query};
+use negmm::{Encoder, JointModel, Loaded, Model, Query};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
@@ -97,6 +97,7 @@ fn flattened(data: &Json) -> Option<Vec<&Json>> {
 pub fn metadata(name: &str, loaded: &Loaded) -> Json {
     let (inputs, outputs, parameters) = match loaded {
         Loaded::Model(model) => metadata_of_model(model),
+        Loaded::Joint(model) => metadata_of_joint(model),
         Loaded::Forecaster(forecaster) => metadata_of_forecaster(forecaster),
     };
     json!({
@@ -117,6 +118,19 @@ fn tensor(name: &str, datatype: &str) -> Json {
 
 fn metadata_of_model(model: &Model) -> Metadata {
     let encoder = model.encoder();
+    let inputs = inputs_of(encoder);
+    let outputs = Query::default().output_fields(model, &[]).unwrap_or_default();
+    let parameters = json!({
+        "method": model.method().name(),
+        "target": encoder.target().name,
+        "window": encoder.sequence().map(|sequence| sequence.window),
+    });
+    let outputs = outputs.iter().map(|field| tensor(&field.name, datatype(field.value_type)));
+    (inputs, outputs.collect(), parameters)
+}
+
+/// The inputs that have features.
+fn inputs_of(encoder: &Encoder) -> Vec<Json> {
     let inputs = encoder.inputs().iter().filter(|input| input.encoding.features() > 0).map(|input| {
         let datatype = match input.encoding {
             Encoding::Number(_) => "FP64",
@@ -126,14 +140,14 @@ fn metadata_of_model(model: &Model) -> Metadata {
         described["parameters"] = json!({"type": input.column_type().to_string()});
         described
     });
-    let outputs = Query::default().output_fields(model, &[]).unwrap_or_default();
-    let parameters = json!({
-        "method": model.method().name(),
-        "target": encoder.target().name,
-        "window": encoder.sequence().map(|sequence| sequence.window),
-    });
-    let outputs = outputs.iter().map(|field| tensor(&field.name, datatype(field.value_type)));
-    (inputs.collect(), outputs.collect(), parameters)
+    inputs.collect()
+}
+
+fn metadata_of_joint(model: &JointModel) -> Metadata {
+    let outputs = model.names().into_iter().flat_map(|name| [format!("{name}_mean"), format!("{name}_sd")]);
+    let outputs = outputs.map(|name| tensor(&name, "FP64")).collect();
+    let parameters = json!({"method": model.method().name(), "targets": model.names()});
+    (inputs_of(model.encoder()), outputs, parameters)
 }
 
 /// Input rows are past steps; there is an output row for each future step of each series.

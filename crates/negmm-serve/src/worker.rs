@@ -10,8 +10,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use negmm::Loaded;
+use negmm::predict::JointQuery;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::encode::encode;
 use crate::failure::Failure;
 use crate::forecast::ForecastResponse;
 use crate::job::{Encoded, Job, ParsedRequest};
@@ -188,6 +190,14 @@ fn predict(
             let predictions = model.predict(&table)?;
             metrics.predicted(&served.name, 1, predictions.len());
             request.encode(model, &predictions)
+        }
+        Loaded::Joint(model) => {
+            let joint = JointQuery::new(request.query.clone());
+            joint.check(model)?;
+            let predictions = model.predict(&table)?;
+            metrics.predicted(&served.name, 1, predictions.len());
+            let columns = joint.columns(&predictions, &[], &[], (0, &[]))?;
+            request.encoded(encode(&request.format, &columns)?)
         }
         Loaded::Forecaster(forecaster) => {
             let response = ForecastResponse::new(forecaster, &table, &request.query, limits.numbers)?;

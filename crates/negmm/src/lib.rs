@@ -44,6 +44,7 @@ mod accelerator;
 pub mod compare;
 pub mod conformal;
 pub mod forecast;
+pub mod joint;
 mod loaded;
 pub mod method;
 pub mod model;
@@ -169,6 +170,7 @@ pub mod threads {
 }
 
 pub use accelerator::Accelerator;
+pub use joint::{JointModel, JointPredictions};
 pub use loaded::Loaded;
 pub use method::Method;
 pub use model::{FitOptions, Model, fit, fit_with};
@@ -176,9 +178,9 @@ pub use model::{FitOptions, Model, fit, fit_with};
 pub use negmm_data::{Encoder, Table};
 #[doc(inline)]
 pub use negmm_dist::{
-    Distribution, DistributionKind, DistributionRef, Error, ErrorKind, HighestDensityRegion, Hint, Interval, Location,
-    LocationPart, Metrics, Mixture, Mixtures, Predictions, QuantileAccelerator, Result, Rng, Support, TailQuantile,
-    Warning, Wording,
+    Distribution, DistributionKind, DistributionRef, Error, ErrorKind, HighestDensityRegion, Hint, Interval,
+    JointMixture, JointMixtures, Location, LocationPart, Metrics, Mixture, Mixtures, Predictions, QuantileAccelerator,
+    Result, Rng, Support, TailQuantile, Warning, Wording,
 };
 pub use predict::{Columns, Query};
 pub use toy::Toy;

@@ -1,10 +1,11 @@
-//! Model files of either kind: a model of rows, or a forecaster of series.
+//! Model files of any kind: a model of rows, a model of several targets, or a forecaster of series.
 
 use std::io::Read;
 use std::path::Path;
 
 use crate::forecast::Forecaster;
-use crate::model::{self, Model};
+use crate::joint::JointModel;
+use crate::model::{self, JOINT_FORMAT, Model};
 use negmm_dist::Result;
 
 /// The content of a model file.
@@ -12,6 +13,8 @@ use negmm_dist::Result;
 pub enum Loaded {
     /// A model of rows.
     Model(Box<Model>),
+    /// A model of several targets.
+    Joint(Box<JointModel>),
     /// A forecaster of series.
     Forecaster(Box<Forecaster>),
 }
@@ -33,6 +36,9 @@ impl Loaded {
 
     /// Reads the bytes of a model file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        if model::document(bytes)?.format() == JOINT_FORMAT {
+            return Ok(Self::Joint(Box::new(JointModel::from_bytes(bytes)?)));
+        }
         let (model, forecast) = model::read(bytes)?;
         Ok(match forecast {
             Some(parts) => Self::Forecaster(Box::new(Forecaster::of_parts(model, parts)?)),

@@ -22,6 +22,7 @@ mod extrapolation;
 mod forecast;
 mod forecast_batches;
 mod highest_density_regions;
+mod joint;
 mod layers;
 mod mixture_properties;
 mod mixture_quadrature;

@@ -27,9 +27,13 @@ pub struct DataFlags {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub struct ColumnFlags {
-    /// Target column: the one to predict [default with --sequence: that column]
+    /// Target column: the one to predict [default with --sequence: that column]; fit: several with commas between them are
+    /// predicted together, as one joint distribution
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub target: Option<String>,
+    /// Target columns that are predicted together; a name with a comma goes in quotes
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true, conflicts_with = "target", hide_short_help = true)]
+    pub targets: Option<Names>,
     /// Input columns [default: all but the target]
     #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
     pub features: Option<Names>,

@@ -64,6 +64,9 @@ pub struct Predict {
     /// Columns of the data to copy to the output unchanged; a name with a comma goes in quotes
     #[arg(long, value_name = "COL,…")]
     pub keep: Option<Names>,
+    /// Questions about several targets.
+    #[command(flatten)]
+    pub joint: Given<JointFlags>,
     /// Sample paths and aggregates of forecasters.
     #[command(flatten)]
     pub futures: Given<FutureFlags>,
@@ -73,6 +76,27 @@ pub struct Predict {
     /// The format of the file.
     #[command(flatten)]
     pub file: FileFlags,
+}
+
+/// Questions about several targets.
+#[derive(Clone, Debug, Args)]
+pub struct JointFlags {
+    /// Several targets: also predict a linear combination of them, such as "profit = revenue - cost"; may be repeated
+    #[arg(long, value_name = "NAME = SUM", allow_hyphen_values = true)]
+    pub combine: Vec<String>,
+    /// Several targets: the distribution of the others when these are known, in every row (cost=3.2) or from the data (cost)
+    #[arg(long, value_name = "TARGET[=VALUE],…", allow_hyphen_values = true)]
+    pub given: Option<Names>,
+    /// Several targets: their correlations: correlation_revenue_cost …
+    #[arg(long)]
+    pub correlation: bool,
+    /// Several targets: logarithm of the joint density of the row's own targets, log_density
+    #[arg(long)]
+    pub density: bool,
+    /// Several targets: probability of a box, such as "revenue > 100, cost < 50", p_box_1, with its standard error; may be
+    /// repeated
+    #[arg(long = "box", value_name = "BOUNDS", allow_hyphen_values = true)]
+    pub boxes: Vec<String>,
 }
 
 /// Sample paths and aggregates of forecasters.

@@ -36,6 +36,9 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
     check_distinct(shared.json, &[written], &[("data", Path::new(&calibrate.data))])?;
     let model = match input::model(&calibrate.model, Some(&calibrate.data))? {
         Loaded::Model(model) if model.encoder().sequence().is_none() => *model,
+        Loaded::Joint(_) => {
+            return Err(Error::options("models of several targets cannot be calibrated yet"));
+        }
         _ => {
             return Err(Error::options(
                 "sequences cannot be calibrated, because their steps are not exchangeable: `negmm predict --conformal` uses \

@@ -20,6 +20,7 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     let model = match shared.accelerated(input::model(&evaluate.model, Some(&evaluate.data))?)? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::evaluate(&forecaster, evaluate, shared),
+        Loaded::Joint(model) => return super::joint::evaluate(&model, evaluate, shared),
     };
     input::no_forecast(evaluate.origins.first())?;
     let mut schema = model.encoder().schema_with_target();

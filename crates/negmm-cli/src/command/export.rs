@@ -15,6 +15,10 @@ pub fn run(export: &Export, shared: &Shared) -> Result<(), Error> {
     check_distinct(shared.json, &[graph], &[("model", &export.model)])?;
     let model = match input::model(&export.model, None)? {
         Loaded::Model(model) => *model,
+        Loaded::Joint(_) => {
+            let message = "models of several targets cannot be exported yet";
+            return Err(Error::options(message).in_file(&export.model));
+        }
         Loaded::Forecaster(_) => {
             let message = "forecasters cannot be exported: their features are computed by the library";
             return Err(Error::options(message).in_file(&export.model));

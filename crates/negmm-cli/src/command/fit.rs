@@ -33,6 +33,10 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
     let page = fit.report.as_deref().map(Output::create).transpose()?;
     let table = input::table(&fit.data, &data.dialect)?;
+    if let Some(targets) = fit.options.data.columns.several_targets(&table) {
+        let config = FitConfig::of_several_targets(&fit.options)?;
+        return super::joint::fit(fit, (&config, &targets), (&table, output), &engine, shared);
+    }
     let start = Instant::now();
     if let Some(roles) = &data.forecast {
         if held_out_file.is_some() || page.is_some() {

@@ -46,6 +46,7 @@ pub fn object(loaded: &Loaded) -> Value {
     let model = match loaded {
         Loaded::Model(model) => model,
         Loaded::Forecaster(forecaster) => return forecast::object(forecaster),
+        Loaded::Joint(model) => return super::joint::object(model),
     };
     let encoder = model.encoder();
     let (epochs, best_epoch) = fit::epochs(model);
@@ -73,6 +74,7 @@ pub fn text(loaded: &Loaded) -> String {
     let model = match loaded {
         Loaded::Model(model) => model,
         Loaded::Forecaster(forecaster) => return forecast::text(forecaster),
+        Loaded::Joint(model) => return super::joint::text(model),
     };
     let (encoder, record) = (model.encoder(), model.record());
     let mut text = fit::summary(model);
@@ -130,7 +132,8 @@ fn kept(histories: &[History]) -> String {
     format!("{networks}, best checkpoint {found} of at most {checks} on the held-out rows")
 }
 
-fn describe(input: &Input) -> String {
+/// How an input is encoded.
+pub fn describe(input: &Input) -> String {
     let (encoding, read_as) = (&input.encoding, input.column_type());
     match encoding {
         Encoding::Number(NumberEncoding { sd: 0.0, missing_flag: false, .. }) => "constant, not used".into(),

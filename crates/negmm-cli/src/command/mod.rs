@@ -10,6 +10,7 @@ pub mod fit;
 pub mod forecast;
 pub mod held_out;
 pub mod inspect;
+pub mod joint;
 pub mod man;
 pub mod monitor;
 #[cfg(feature = "paper")]

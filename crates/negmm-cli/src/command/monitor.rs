@@ -53,6 +53,7 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
             input::no_forecast(arguments.forecaster.first())?;
             see(&mut seen.monitor, arguments, model, shared)?;
         }
+        Loaded::Joint(_) => {}
         Loaded::Forecaster(forecaster) => see_series(&mut seen, arguments, forecaster, shared)?,
     }
     if let Some(path) = &state {
@@ -87,6 +88,7 @@ fn subject(loaded: &Loaded) -> Result<Subject, Error> {
             baseline: "constant".into(),
             training: model.record().validation.as_ref().map(|scores| scores.crps),
         }),
+        Loaded::Joint(_) => Err(Error::options("models of several targets cannot be monitored yet")),
         Loaded::Forecaster(forecaster) => {
             let roles = &forecaster.transform().spec;
             // The scores of training are averages over the horizon.

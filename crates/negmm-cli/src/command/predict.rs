@@ -34,7 +34,11 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let model = match shared.accelerated(input::model(&predict.model, Some(&predict.data))?)? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::predict(&forecaster, predict, &query, shared),
+        Loaded::Joint(model) => return super::joint::predict(&model, predict, &query, shared),
     };
+    if let Some(name) = predict.joint.first() {
+        return Err(Error::options(format!("--{name} is for models of several targets, and this one has one")));
+    }
     input::no_forecast(predict.futures.first().or(predict.origins.first()))?;
     let names = names(&query, &keep, &model)?;
     let kept = keep.len();

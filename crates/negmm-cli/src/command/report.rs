@@ -30,6 +30,9 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
             warn(shared.quiet, &sentences);
             (Report::new(model, &evaluation, &source(&report.data))?, evaluation.total(), evaluation.len())
         }
+        Loaded::Joint(_) => {
+            return Err(Error::options("there is no report of several targets yet: see negmm evaluate"));
+        }
         Loaded::Forecaster(forecaster) => {
             let table = input::table(&report.data, &report.file.dialect()?)?;
             let origins = input::origins(&report.origins.flags);

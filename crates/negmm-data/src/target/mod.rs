@@ -230,7 +230,10 @@ impl Target {
     }
 
     /// Validates a target from a file.
-    pub(crate) fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// When a number is out of range.
+    pub fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::model(format!("target {}: {what}", quoted(&self.name))));
         if !(self.mean.abs() <= LARGEST_SCALE && self.scale <= LARGEST_SCALE && self.scale > 0.0) {
             return wrong("mean and scale must be finite and scale positive");

@@ -56,6 +56,19 @@ impl JointMixtures {
         self
     }
 
+    /// One Gaussian for each row, with the mean and covariance of its mixture.
+    #[must_use]
+    pub fn moment_matched(&self) -> Self {
+        let factors = self.rows().flat_map(|row| cholesky::factorise(&row.covariance(), self.targets));
+        Self {
+            targets: self.targets,
+            components: 1,
+            weights: vec![1.0; self.len()],
+            means: self.mean(),
+            factors: factors.collect(),
+        }
+    }
+
     /// The pool of several predictions of the same rows, with these weights, which sum to 1. Parts of weight 0 are left out.
     ///
     /// # Panics

@@ -234,6 +234,19 @@ impl Predictor {
     }
 }
 
+/// The raw outputs of networks of one head: rows × members × outputs.
+///
+/// # Errors
+/// When the rows do not have the features of training.
+pub(crate) fn raw_outputs(members: &[Member], outputs: usize, data: &Dataset, isa: Isa) -> Result<Vec<f64>> {
+    let features = data.features();
+    if let Some(member) = members.iter().find(|member| member.network.inputs != features) {
+        return Err(Error::data(format!("expected {} features, found {features}", member.network.inputs)));
+    }
+    let room = Samples { members: members.len(), values: vec![0.0; data.len() * members.len() * outputs] };
+    Ok(Running { accelerator: None, members, isa }.run(data, room)?.values)
+}
+
 /// Networks and the accelerator that runs them.
 #[derive(Clone, Copy)]
 struct Running<'a> {

@@ -26,12 +26,14 @@ use crate::method::{Method, Predictor};
 use negmm_data::Encoder;
 use negmm_dist::{Error, Result};
 use negmm_nn::atomic_file;
-use negmm_nn::net::Stem;
+use negmm_nn::net::{Head, Stem};
 use negmm_nn::tensors::{Tensor, Tensors, text_of};
 
-/// The format versions written, for models and for forecasters; all up to the last are read.
+/// The format versions written, for models and for forecasters; all up to that of models of several targets are read.
 const FORMAT: u32 = 1;
 const FORECASTER_FORMAT: u32 = 2;
+/// The format version of models of several targets.
+pub(crate) const JOINT_FORMAT: u32 = 3;
 const METADATA_KEY: &str = "negmm";
 const CHECKSUM: &str = "checksum";
 /// The leading bytes that identify a file, and the maximum size: a hundred times the largest model ever fitted.
@@ -79,8 +81,13 @@ pub(crate) fn write<F: Serialize>(model: &Model, forecast: Option<F>) -> Result<
         forecast,
         calibration,
     };
+    write_document(&metadata, tensors)
+}
+
+/// The bytes of a model file: a description and tensors, with a checksum.
+pub(crate) fn write_document(metadata: &impl Serialize, mut tensors: Vec<Tensor>) -> Result<Vec<u8>> {
     let unwritable = |error: &dyn std::fmt::Display| Error::model(format!("the model cannot be written: {error}"));
-    let text = serde_json::to_string(&metadata).map_err(|error| unwritable(&error))?;
+    let text = serde_json::to_string(metadata).map_err(|error| unwritable(&error))?;
     let sum = checksum(&text, tensors.iter().map(|tensor| (&tensor.name[..], &tensor.shape[..], &tensor.bytes[..])));
     let bytes = sum.to_le_bytes().to_vec();
     tensors.push(Tensor { name: CHECKSUM.into(), dtype: Dtype::U64, shape: vec![1], bytes });
@@ -126,19 +133,26 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Model> {
     }
 }
 
-/// The model, and the parts of a forecaster.
-pub(crate) fn read<F: DeserializeOwned>(bytes: &[u8]) -> Result<(Model, Option<F>)> {
+/// A model file whose checksum fits: its description and its tensors.
+pub(crate) struct Document<'a> {
+    format: u32,
+    text: String,
+    tensors: SafeTensors<'a>,
+}
+
+/// Reads a model file of any kind.
+///
+/// # Errors
+/// When it is none, is damaged, or of a later format.
+pub(crate) fn document(bytes: &[u8]) -> Result<Document<'_>> {
     let foreign = |_| Error::model(FOREIGN);
     let tensors = SafeTensors::deserialize(bytes).map_err(foreign)?;
     let text = text_of(bytes, METADATA_KEY)
         .ok_or_else(|| Error::model("this safetensors file is not a negmm model: it has no entry \"negmm\""))?;
-    let damaged = |what: String| Error::model(format!("the model file is damaged: {what}"));
-    let unreadable =
-        |error: serde_json::Error| damaged(format!("its description cannot be read ({error})")).with_source(error);
     let version: Version = serde_json::from_str(&text).map_err(unreadable)?;
-    if version.format == 0 || version.format > FORECASTER_FORMAT {
+    if version.format == 0 || version.format > JOINT_FORMAT {
         return Err(Error::model(format!(
-            "the model file has format {}, and this version of negmm reads formats up to {FORECASTER_FORMAT}: use a newer negmm",
+            "the model file has format {}, and this version of negmm reads formats up to {JOINT_FORMAT}: use a newer negmm",
             version.format
         )));
     }
@@ -148,17 +162,53 @@ pub(crate) fn read<F: DeserializeOwned>(bytes: &[u8]) -> Result<(Model, Option<F
     if stored.data() != sum.to_le_bytes() {
         return Err(damaged("its checksum does not fit".into()));
     }
-    let Metadata::<F> { method, encoder, predictor, record, forecast, calibration, .. } =
-        serde_json::from_str(&text).map_err(unreadable)?;
-    if (version.format == FORECASTER_FORMAT) != forecast.is_some() {
+    Ok(Document { format: version.format, text, tensors })
+}
+
+impl Document<'_> {
+    /// The format version.
+    pub(crate) fn format(&self) -> u32 {
+        self.format
+    }
+
+    /// The description.
+    pub(crate) fn metadata<M: DeserializeOwned>(&self) -> Result<M> {
+        serde_json::from_str(&self.text).map_err(unreadable)
+    }
+
+    /// The tensors.
+    pub(crate) fn tensors(&self) -> Tensors<'_> {
+        Tensors::new(&self.tensors, "")
+    }
+}
+
+fn damaged(what: String) -> Error {
+    Error::model(format!("the model file is damaged: {what}"))
+}
+
+fn unreadable(error: serde_json::Error) -> Error {
+    damaged(format!("its description cannot be read ({error})")).with_source(error)
+}
+
+/// The model, and the parts of a forecaster.
+pub(crate) fn read<F: DeserializeOwned>(bytes: &[u8]) -> Result<(Model, Option<F>)> {
+    let document = document(bytes)?;
+    if document.format() == JOINT_FORMAT {
+        return Err(Error::model("this file holds a model of several targets, not of one"));
+    }
+    let Metadata::<F> { method, encoder, predictor, record, forecast, calibration, .. } = document.metadata()?;
+    if (document.format() == FORECASTER_FORMAT) != forecast.is_some() {
         return Err(damaged("its format is not that of what it holds".into()));
     }
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
     let sizes = (encoder.features(), &encoder.level_counts()[..]);
-    let tensors = Tensors::new(&tensors, "");
+    let tensors = document.tensors();
     let predictor = tensors::read(predictor, &method, sizes, &tensors).map_err(damaged)?;
     let calibration = calibration.map(|shape| Calibration::read(shape, &tensors)).transpose().map_err(damaged)?;
+    if matches!(predictor, Predictor::Networks { head: Head::Joint(_), .. }) {
+        return Err(damaged("its networks are of several targets".into()));
+    }
     check_windows(&predictor, &encoder).map_err(damaged)?;
     record.check().map_err(damaged)?;
     Ok((Model { method, encoder, predictor, record, calibration, helper: Helper::default() }, forecast))

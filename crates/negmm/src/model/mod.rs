@@ -16,10 +16,11 @@ use std::sync::Arc;
 
 pub use drift::{Drift, InputDrift};
 pub(crate) use encoding::{EncodingCache, PreprocessingConfig, encode};
-pub(crate) use file::{all_bytes, bytes_of, read, save, write};
+pub(crate) use file::{Document, JOINT_FORMAT, all_bytes, bytes_of, document, read, save, write, write_document};
 pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
 pub use record::Record;
+pub(crate) use tensors::{Shape as PredictorShape, read as read_predictor, write as write_predictor};
 
 use crate::accelerator::{Accelerator, Helper};
 use crate::conformal::Calibration;

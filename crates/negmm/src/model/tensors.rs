@@ -16,7 +16,7 @@ use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
 
 /// The shape of a predictor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     kind: PredictorKind,
     /// Sd of a constant normal predictor around the target's mean, in sds of the target; in older files.
     #[serde(default, skip_serializing)]
@@ -65,7 +65,7 @@ impl Shape {
 }
 
 /// The predictor's shape and its tensors.
-pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
+pub(crate) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
     match predictor {
         Predictor::Constant { distribution } => {
             let parts = distribution.weights().iter().zip(distribution.means()).zip(distribution.sds());
@@ -75,7 +75,8 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
         Predictor::Networks { members, head, .. } => {
             let factors = members.iter().map(|member| member.sigma_scale);
             let sd_factors = if factors.clone().all(|factor| factor == 1.0) { Vec::new() } else { factors.collect() };
-            let kind = if head.components().is_some() { PredictorKind::Networks } else { PredictorKind::Samplers };
+            let samples = matches!(head, Head::Samples(_));
+            let kind = if samples { PredictorKind::Samplers } else { PredictorKind::Networks };
             let (networks, mut tensors) = write_networks(members);
             tensors.extend(
                 members
@@ -112,7 +113,7 @@ pub(super) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
 }
 
 /// The predictor of that shape, for rows with `features` features and text columns with these numbers of levels.
-pub(super) fn read(
+pub(crate) fn read(
     shape: Shape,
     method: &Method,
     (features, levels): (usize, &[usize]),
@@ -135,7 +136,7 @@ pub(super) fn read(
             Ok(Predictor::Constant { distribution })
         }
         (PredictorKind::Networks | PredictorKind::Samplers, Some(head)) => {
-            if head.components().is_some() != (kind == PredictorKind::Networks) {
+            if matches!(head, Head::Samples(_)) != (kind == PredictorKind::Samplers) {
                 return Err("its head is not of its kind".into());
             }
             head.check()?;

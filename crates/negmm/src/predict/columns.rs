@@ -58,6 +58,13 @@ impl Field {
     }
 }
 
+impl Field {
+    /// The same with a prefix and an underscore before its name.
+    pub(super) fn prefixed(self, prefix: &str) -> Self {
+        Self { name: format!("{prefix}_{}", self.name), ..self }
+    }
+}
+
 /// Refuses two columns of one name.
 pub(super) fn unique(fields: &[Field]) -> Result<()> {
     let mut seen: HashMap<&str, &Field> = HashMap::with_capacity(fields.len());
@@ -240,6 +247,24 @@ impl<'a> Column<'a> {
             Block::Float { width, values } => Some(values.iter().skip(self.at).step_by(*width).copied().collect()),
             _ => None,
         }
+    }
+
+    /// Its name and type, and its values.
+    pub(super) fn owned<'b>(self) -> (Field, Block<'b>) {
+        let block = match self.block {
+            Block::Integer(values) => Block::Integer(values.clone()),
+            _ => match self.floats() {
+                Some(values) => Block::float(values),
+                None => {
+                    let text = |value: Value<'_>| match value {
+                        Value::Text(text) => Cow::Owned(text.into_owned()),
+                        _ => Cow::Borrowed(""),
+                    };
+                    Block::Text(self.values().map(text).collect())
+                }
+            },
+        };
+        (self.field.clone(), block)
     }
 
     #[cfg(feature = "parquet")]

@@ -1,0 +1,121 @@
+//! The file of a joint model: safetensors with networks as named tensors and everything else as JSON, as that of a model of one
+//! target.
+
+use serde::{Deserialize, Serialize};
+
+use super::{JointForm, JointModel, JointPart, JointRecord, predictor};
+use crate::method::{Method, Predictor};
+use crate::model::{Document, JOINT_FORMAT, PredictorShape, document, read_predictor, write_document, write_predictor};
+use negmm_data::{Encoder, Target};
+use negmm_dist::{Error, Result};
+use negmm_nn::net::Head;
+use negmm_nn::tensors::{Flaw, Tensor, Tensors};
+
+#[derive(Serialize, Deserialize)]
+struct Metadata {
+    format: u32,
+    method: Method,
+    encoder: Encoder,
+    targets: Vec<Target>,
+    parts: Vec<PartMetadata>,
+    covariance: Vec<f64>,
+    record: JointRecord,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PartMetadata {
+    weight: f64,
+    form: FormMetadata,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum FormMetadata {
+    Networks(PredictorShape),
+}
+
+fn prefix(part: usize) -> String {
+    format!("part.{part}.")
+}
+
+pub(super) fn write(model: &JointModel) -> Result<Vec<u8>> {
+    let mut tensors: Vec<Tensor> = Vec::new();
+    let mut parts = Vec::with_capacity(model.parts.len());
+    for (number, JointPart { weight, form }) in model.parts.iter().enumerate() {
+        let form = match form {
+            JointForm::Networks { members, head } => {
+                let (shape, own) = write_predictor(&predictor(members, *head));
+                let renamed = |tensor: Tensor| Tensor { name: prefix(number) + &tensor.name, ..tensor };
+                tensors.extend(own.into_iter().map(renamed));
+                FormMetadata::Networks(shape)
+            }
+        };
+        parts.push(PartMetadata { weight: *weight, form });
+    }
+    let metadata = Metadata {
+        format: JOINT_FORMAT,
+        method: model.method.clone(),
+        encoder: model.encoder.clone(),
+        targets: model.targets.to_vec(),
+        parts,
+        covariance: model.covariance.clone(),
+        record: model.record.clone(),
+    };
+    write_document(&metadata, tensors)
+}
+
+/// The joint model in a file; `None` where it holds a model of another kind.
+pub(super) fn read(bytes: &[u8]) -> Result<Option<JointModel>> {
+    let document = document(bytes)?;
+    if document.format() != JOINT_FORMAT {
+        return Ok(None);
+    }
+    of_document(&document).map(Some)
+}
+
+fn of_document(document: &Document<'_>) -> Result<JointModel> {
+    let damaged = |what: Flaw| Error::model(format!("the model file is damaged: {what}"));
+    let Metadata { method, encoder, targets, parts, covariance, record, .. } = document.metadata()?;
+    encoder.validate()?;
+    method.check().map_err(|error| damaged(error.to_string()))?;
+    method.check_several_targets().map_err(|error| damaged(error.to_string()))?;
+    let names: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();
+    super::targets::check_names(&names).map_err(|error| damaged(error.to_string()))?;
+    targets.iter().try_for_each(Target::check)?;
+    let d = targets.len();
+    if covariance.len() != d * d || !covariance.iter().all(|entry| entry.is_finite()) {
+        return Err(damaged("the covariance of its targets is out of range".into()));
+    }
+    let total: f64 = parts.iter().map(|part| part.weight).sum();
+    if !parts.iter().all(|part| part.weight > 0.0) || (total - 1.0).abs() > 1e-9 {
+        return Err(damaged("the weights of its forms are out of range".into()));
+    }
+    let tensors = document.tensors();
+    let read_part = |(number, PartMetadata { weight, form }): (usize, PartMetadata)| {
+        let form = read_form(form, d, &method, &encoder, &tensors.of(&prefix(number)))?;
+        Ok(JointPart { weight, form })
+    };
+    let parts = parts.into_iter().enumerate().map(read_part).collect::<std::result::Result<Vec<_>, Flaw>>();
+    let parts = parts.map_err(damaged)?;
+    Ok(JointModel { method, encoder, targets: targets.into(), parts, covariance, record })
+}
+
+fn read_form(
+    form: FormMetadata,
+    targets: usize,
+    method: &Method,
+    encoder: &Encoder,
+    tensors: &Tensors<'_>,
+) -> std::result::Result<JointForm, Flaw> {
+    match form {
+        FormMetadata::Networks(shape) => {
+            let sizes = (encoder.features(), &encoder.level_counts()[..]);
+            match read_predictor(shape, method, sizes, tensors)? {
+                Predictor::Networks { members, head: Head::Joint(head), .. } if head.targets == targets => {
+                    Ok(JointForm::Networks { members, head })
+                }
+                _ => Err("its networks are not of its targets".into()),
+            }
+        }
+    }
+}

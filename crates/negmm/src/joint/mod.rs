@@ -1,0 +1,233 @@
+//! Several targets at once: one joint distribution for each row.
+//!
+//! A joint model pools forms of the joint distribution, each a Gaussian mixture over vectors: networks that learn all targets
+//! together, a chain of models of single targets (y₁ | x, then y₂ | x, y₁ …), a Gaussian copula over models of single
+//! targets, and a linear model. Marginals, conditionals, linear combinations and densities of the pool are in closed form.
+//!
+//! ```
+//! use negmm::joint::{Combination, fit_joint};
+//! use negmm::method::NeGmm;
+//! use negmm::{Method, Table, data::Column};
+//!
+//! let x: Vec<f64> = (0..200).map(|row| f64::from(row % 20)).collect();
+//! let noise: Vec<f64> = (0..200).map(|row| f64::from(row * 37 % 101) / 50.0 - 1.0).collect();
+//! let sum = |a: &[f64], b: &[f64], c: f64| a.iter().zip(b).map(|(a, b)| a + c * b).collect::<Vec<f64>>();
+//! let table = Table::new(vec![
+//!     ("revenue", Column::Numbers(sum(&x, &noise, 2.0))),
+//!     ("cost", Column::Numbers(sum(&x, &noise, 1.0))),
+//!     ("x", Column::Numbers(x)),
+//! ])?;
+//! let mut method = Method::from(NeGmm::default()).for_several_targets();
+//! method.set("epochs", "5")?;
+//! let model = fit_joint(&table, &["revenue", "cost"], &method)?;
+//! let predictions = model.predict(&table)?;
+//! let profit = predictions.combination(&Combination::parse("profit = revenue - cost", &predictions.names())?);
+//! assert_eq!(profit.mean().len(), 200);
+//! let cost = predictions.conditional(&[0], &vec![12.0; 200])?.marginal(0);
+//! assert_eq!(cost.interval(0.9)?.lower.len(), 200);
+//! # Ok::<(), negmm::Error>(())
+//! ```
+
+mod combination;
+mod file;
+mod fit;
+mod metrics;
+mod predictions;
+mod record;
+mod targets;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use combination::Combination;
+pub use fit::{FittedJoint, fit_joint, fit_joint_with};
+pub use metrics::{JointMetrics, REGION_COVERAGES, SCORE_DRAWS};
+pub use predictions::JointPredictions;
+pub(crate) use predictions::find as find_target;
+pub use record::JointRecord;
+
+use crate::method::{Member, Method, Predictor, raw_outputs};
+use negmm_data::{Encoder, Table, Target, Warnings};
+use negmm_dist::math::lanes::Isa;
+use negmm_dist::{Error, JointMixtures, Result};
+use negmm_nn::dataset::Dataset;
+use negmm_nn::net::{Head, JointHead};
+
+/// A fitted model of several targets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointModel {
+    method: Method,
+    encoder: Encoder,
+    targets: Arc<[Target]>,
+    /// The forms and their weights, which sum to 1.
+    parts: Vec<JointPart>,
+    /// The covariance of the standardised targets in training: the constant baseline.
+    covariance: Vec<f64>,
+    record: JointRecord,
+}
+
+/// A form of the joint distribution, and its weight in the pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointPart {
+    /// Its stacking weight.
+    pub weight: f64,
+    /// The form.
+    pub form: JointForm,
+}
+
+/// A form of the joint distribution.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum JointForm {
+    /// Networks of all targets, pooled with equal weights.
+    Networks {
+        /// One or more.
+        members: Vec<Member>,
+        /// Their head.
+        head: JointHead,
+    },
+}
+
+impl JointForm {
+    /// Its name, as messages have it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Networks { .. } => "joint networks",
+        }
+    }
+
+    /// The mixtures of each row, in units of the standardised targets.
+    fn predict(&self, data: &Dataset) -> Result<JointMixtures> {
+        match self {
+            Self::Networks { members, head } => networks(members, head, data),
+        }
+    }
+}
+
+/// The pool of networks with equal weights.
+fn networks(members: &[Member], head: &JointHead, data: &Dataset) -> Result<JointMixtures> {
+    let raw = raw_outputs(members, head.outputs(), data, Isa::best())?;
+    let each = members.len() * head.outputs();
+    let of_member = |member: usize| -> Result<JointMixtures> {
+        let own = raw.chunks_exact(each).flat_map(|row| &row[member * head.outputs()..][..head.outputs()]);
+        head.mixtures(&own.copied().collect::<Vec<f64>>())
+    };
+    let all = (0..members.len()).map(of_member).collect::<Result<Vec<_>>>()?;
+    let weight = 1.0 / members.len() as f64;
+    Ok(JointMixtures::pool(&all.iter().map(|mixtures| (weight, mixtures)).collect::<Vec<_>>()))
+}
+
+impl JointModel {
+    /// One joint distribution for each row of `table`.
+    pub fn predict(&self, table: &Table) -> Result<JointPredictions> {
+        self.predict_with_warnings(table).map(|(predictions, _)| predictions)
+    }
+
+    /// As [`JointModel::predict`], with warnings about the rows.
+    pub fn predict_with_warnings(&self, table: &Table) -> Result<(JointPredictions, Warnings)> {
+        let (data, mut warnings) = self.encoder.encode_features(table)?;
+        if let Some(novelty) = data.novelty() {
+            warnings.count_outside(novelty);
+        }
+        let parts = self.parts.iter().map(|part| part.form.predict(&data)).collect::<Result<Vec<_>>>()?;
+        let weighted: Vec<_> = self.parts.iter().zip(&parts).map(|(part, mixtures)| (part.weight, mixtures)).collect();
+        let mut pool = JointMixtures::pool(&weighted);
+        if self.method.is_moment_matched() {
+            pool = pool.moment_matched();
+        }
+        Ok((self.in_units(pool), warnings))
+    }
+
+    /// Standardised mixtures in the units of the targets.
+    fn in_units(&self, mixtures: JointMixtures) -> JointPredictions {
+        let (shifts, scales): (Vec<f64>, Vec<f64>) =
+            self.targets.iter().map(|target| (target.mean, target.scale)).unzip();
+        JointPredictions::new(mixtures.rescale(&shifts, &scales), self.targets.clone())
+    }
+
+    /// The constant baseline for this number of rows: one Gaussian with the mean and covariance of the training targets.
+    pub fn baseline(&self, rows: usize) -> JointPredictions {
+        let d = self.targets.len();
+        let one = JointMixtures::from_covariances(d, 1, vec![1.0], vec![0.0; d], &self.covariance);
+        // The covariance was checked when the model was made.
+        let one = one.unwrap_or_else(|_| unreachable!("a covariance of finite numbers"));
+        self.in_units(one.select(&vec![0; rows]))
+    }
+
+    /// The targets of each row in their units, rows × targets; NaN where unknown.
+    ///
+    /// # Errors
+    /// When a column is absent, or a cell is not a number.
+    pub fn observed(&self, table: &Table) -> Result<Vec<f64>> {
+        targets::values(table, &self.names())
+    }
+
+    /// The method and its settings.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The encoder of the inputs.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// The targets.
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// The names of the targets.
+    pub fn names(&self) -> Vec<&str> {
+        self.targets.iter().map(|target| target.name.as_str()).collect()
+    }
+
+    /// The forms of the pool.
+    pub fn parts(&self) -> &[JointPart] {
+        &self.parts
+    }
+
+    /// The training record.
+    pub fn record(&self) -> &JointRecord {
+        &self.record
+    }
+
+    /// Number of parameters: weights and biases.
+    pub fn parameters(&self) -> usize {
+        let of_form = |form: &JointForm| match form {
+            JointForm::Networks { members, .. } => {
+                members.iter().map(|member| member.network.parameters()).sum::<usize>()
+            }
+        };
+        self.parts.iter().map(|part| of_form(&part.form)).sum()
+    }
+
+    /// Reads a model file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Self::from_bytes(&crate::model::bytes_of(path)?).map_err(|error| error.in_file(path))
+    }
+
+    /// Writes a model file, whole or not at all.
+    ///
+    /// # Errors
+    /// When the folder cannot be written to, or the disk is full.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        crate::model::save(&self.to_bytes()?, path.as_ref())
+    }
+
+    /// Reads the bytes of a model file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        file::read(bytes)?.ok_or_else(|| Error::model("this file holds a model of one target or a forecaster"))
+    }
+
+    /// The bytes of the model file: the same model gives the same bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        file::write(self)
+    }
+}
+
+/// The predictor of networks, as the model file has it.
+fn predictor(members: &[Member], head: JointHead) -> Predictor {
+    Predictor::Networks { members: members.to_vec(), head: Head::Joint(head), pool: crate::method::Pool::Mixture }
+}

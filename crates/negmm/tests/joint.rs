@@ -1,0 +1,176 @@
+//! Models of several targets.
+
+use negmm::data::{Column, ColumnRoles};
+use negmm::joint::{Combination, FittedJoint, fit_joint, fit_joint_with};
+use negmm::method::{Ensemble, Mdn, NeGmm, Pool};
+use negmm::predict::JointQuery;
+use negmm::train::CpuEngine;
+use negmm::{FitOptions, JointModel, Loaded, Method, Model, Query, Rng, Table};
+use negmm_dist::math::normal;
+
+/// Two targets around (x, -x) whose errors have a correlation of 0.8, and a third that is independent of them.
+fn table(rows: usize, seed: u64) -> Table {
+    let mut rng = Rng::new(seed, 0);
+    let mut draw = move || normal::quantile(rng.uniform());
+    let mut columns: [Vec<f64>; 4] = Default::default();
+    for _ in 0..rows {
+        let (x, common) = (draw(), draw());
+        let values = [x, x + 0.5 * common, -x + 0.5 * (0.8 * common + 0.6 * draw()), 3.0 + draw()];
+        columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+    }
+    let names = ["x", "a", "b", "c"];
+    Table::new(names.into_iter().zip(columns.map(Column::Numbers)).collect()).unwrap()
+}
+
+fn method() -> Method {
+    let mut method = Method::from(NeGmm::default()).for_several_targets();
+    method.configure(&[("epochs", "60"), ("components", "3"), ("hidden", "16")]).unwrap();
+    method
+}
+
+#[test]
+fn dependence_is_learnt_and_answers_follow_from_it() {
+    let table = table(1500, 1);
+    let model = fit_joint(&table, &["a", "b", "c"], &method()).unwrap();
+    let predictions = model.predict(&table).unwrap();
+    let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len() as f64;
+    let correlation = |first: usize, second: usize| {
+        mean(predictions.mixtures().rows().map(|row| row.correlation()[first * 3 + second]).collect())
+    };
+    assert!((correlation(0, 1) - 0.8).abs() < 0.1, "{}", correlation(0, 1));
+    assert!(correlation(0, 2).abs() < 0.15, "{}", correlation(0, 2));
+    // The sd of a - b given x is 0.5 sqrt(2 - 1.6); independent targets would have 0.71.
+    let difference = Combination::parse("d = a - b", &predictions.names()).unwrap();
+    let sd = mean(predictions.combination(&difference).sd());
+    assert!((sd - 0.5 * 0.4f64.sqrt()).abs() < 0.07, "{sd}");
+    // Knowing a halves the spread of b: 0.5 · 0.6.
+    let known: Vec<f64> = table.numbers("a").unwrap().unwrap().to_vec();
+    let conditional = predictions.conditional(&[0], &known).unwrap();
+    assert_eq!(conditional.names(), ["b", "c"]);
+    let (before, after) = (mean(predictions.marginal(1).sd()), mean(conditional.marginal(0).sd()));
+    assert!((before - 0.5).abs() < 0.08 && (after - 0.3).abs() < 0.06, "{before} {after}");
+    let scores = model.record().validation.as_ref().unwrap();
+    assert!(scores.energy < 0.8 * model.record().baseline.as_ref().unwrap().energy);
+    assert!((scores.energy / scores.energy_by_directions - 1.0).abs() < 0.05);
+    // Joint draws have the correlation of the prediction.
+    let draws = predictions.sample(1, 3, 0);
+    let residual = |target: usize| {
+        let mean = predictions.marginal(target).mean();
+        draws.iter().skip(target).step_by(3).zip(mean).map(|(y, mean)| y - mean).collect::<Vec<f64>>()
+    };
+    let (a, b) = (residual(0), residual(1));
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    assert!((dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt() - 0.8).abs() < 0.12);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_files_come_back() {
+    let table = table(200, 2);
+    let fitted = |threads: usize| -> FittedJoint {
+        let engine = CpuEngine::new(threads);
+        let options = FitOptions::default().seed(4).engine(&engine);
+        fit_joint_with(&table, &["a", "b"], &method(), &options).unwrap()
+    };
+    let (one, three) = (fitted(1), fitted(3));
+    let bytes = one.model.to_bytes().unwrap();
+    assert_eq!(bytes, three.model.to_bytes().unwrap());
+    let again = JointModel::from_bytes(&bytes).unwrap();
+    assert_eq!(again, one.model);
+    assert!(matches!(Loaded::from_bytes(&bytes).unwrap(), Loaded::Joint(_)));
+    assert_eq!(again.predict(&table).unwrap(), one.model.predict(&table).unwrap());
+    let refused = Model::from_bytes(&bytes).unwrap_err().to_string();
+    assert_eq!(refused, "this file holds a model of several targets, not of one");
+    // Any damage is found.
+    for at in [bytes.len() / 2, bytes.len() - 3] {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        assert!(Loaded::from_bytes(&damaged).is_err());
+    }
+}
+
+#[test]
+fn mdn_and_ensembles_predict_jointly_too() {
+    let table = table(120, 3);
+    let mdn = Method::from(Mdn::default());
+    let pooled = Method::from(Ensemble::default().ensemble_size(2).pool(Pool::Gaussian));
+    for mut method in [mdn, Method::from(Ensemble::default().ensemble_size(2)), pooled] {
+        method.set("epochs", "3").unwrap();
+        let model = fit_joint(&table, &["a", "b"], &method.clone().for_several_targets()).unwrap();
+        let predictions = model.predict(&table).unwrap();
+        let gaussian = matches!(&method, Method::Ensemble(ensemble) if ensemble.pool == Pool::Gaussian);
+        assert_eq!(predictions.mixtures().components() == 1, gaussian);
+        assert_eq!(JointModel::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+    }
+}
+
+#[test]
+fn rows_that_lack_some_targets_are_learnt_from() {
+    let complete = table(600, 5);
+    let mut a = complete.numbers("a").unwrap().unwrap().to_vec();
+    a.iter_mut().enumerate().filter(|(row, _)| row % 2 == 0).for_each(|(_, a)| *a = f64::NAN);
+    let (x, b) = (complete.numbers("x").unwrap().unwrap(), complete.numbers("b").unwrap().unwrap());
+    let columns = [("x", x.to_vec()), ("a", a), ("b", b.to_vec())];
+    let partial = Table::new(columns.map(|(name, values)| (name, Column::Numbers(values))).into()).unwrap();
+    let options = FitOptions::default();
+    let fitted = fit_joint_with(&partial, &["a", "b"], &method(), &options).unwrap();
+    assert!(fitted.warnings.iter().any(|warning| warning.to_string().starts_with("300 of 600 rows lack some targets")));
+    let scores = fitted.model.record().validation.clone().unwrap();
+    assert!(scores.rows < 90 && scores.crps[1] < 0.45, "{scores:?}");
+    let predictions = fitted.model.predict(&complete).unwrap();
+    let sd = predictions.marginal(0).sd().iter().sum::<f64>() / 600.0;
+    assert!((sd - 0.5).abs() < 0.15, "{sd}");
+}
+
+#[test]
+fn what_cannot_be_predicted_together_is_refused() {
+    let table = table(60, 6);
+    let refused = |targets: &[&str], method: &Method| fit_joint(&table, targets, method).unwrap_err().to_string();
+    assert_eq!(refused(&["a", "a"], &method()), "the target \"a\" is named twice");
+    assert_eq!(refused(&["a"], &method()), "a joint model has at least 2 targets");
+    let boosted = Method::by_name("ngboost").unwrap();
+    let message = "method ngboost predicts one target: for several use auto, ne-gmm, mdn or ensemble";
+    assert_eq!(refused(&["a", "b"], &boosted), message);
+    let sum: Vec<f64> = {
+        let (a, b) = (table.numbers("a").unwrap().unwrap(), table.numbers("b").unwrap().unwrap());
+        a.iter().zip(b.iter()).map(|(a, b)| a + b).collect()
+    };
+    let more = |name: &str, values: Vec<f64>| {
+        let more = Table::new(vec![(name, Column::Numbers(values))]).unwrap();
+        table.renamed_with(table.names().to_vec(), more).unwrap()
+    };
+    let refused = |table: &Table, targets: &[&str]| fit_joint(table, targets, &method()).unwrap_err().to_string();
+    let combination = "the target \"s\" is a linear combination of the other targets: leave it out";
+    assert_eq!(refused(&more("s", sum), &["a", "b", "s"]), combination);
+    let twice: Vec<f64> = table.numbers("a").unwrap().unwrap().iter().map(|a| 2.0 * a + 1.0).collect();
+    let dependent = "the targets \"a\" and \"t\" determine each other exactly: leave one out";
+    assert_eq!(refused(&more("t", twice), &["a", "t"]), dependent);
+    let constant = "the target \"k\" is 2 in every row: leave it out";
+    assert_eq!(refused(&more("k", vec![2.0; 60]), &["a", "k"]), constant);
+    let roles = ColumnRoles::default().features(["a"]);
+    let options = FitOptions::default().inputs(roles);
+    assert!(fit_joint_with(&table, &["a", "b"], &method(), &options).is_err());
+}
+
+#[test]
+fn columns_are_those_of_one_target_with_its_name_before_them() {
+    let table = table(150, 7);
+    let mut quick = method();
+    quick.set("epochs", "3").unwrap();
+    let model = fit_joint(&table, &["a", "b"], &quick).unwrap();
+    let predictions = model.predict(&table).unwrap();
+    let mut query = JointQuery::new(Query::default().quantiles([0.9]).draws(1));
+    query.combinations = vec!["s = a + b".into()];
+    query.correlation = true;
+    query.check(&model).unwrap();
+    let columns = query.columns(&predictions, &[], &[], (0, &[])).unwrap();
+    let expected =
+        "a_mean a_sd a_q0.9 b_mean b_sd b_q0.9 s_mean s_sd s_q0.9 correlation_a_b a_draw_1 b_draw_1 s_draw_1";
+    assert_eq!(columns.names(), expected.split(' ').collect::<Vec<_>>());
+    assert_eq!(columns.floats("b_q0.9").unwrap(), predictions.marginal(1).quantile(0.9).unwrap());
+    let sum = columns.floats("s_draw_1").unwrap();
+    let (a, b) = (columns.floats("a_draw_1").unwrap(), columns.floats("b_draw_1").unwrap());
+    assert!((0..150).all(|row| (sum[row] - a[row] - b[row]).abs() < 1e-12));
+    // Draws do not depend on the batches.
+    let second = query.columns(&predictions.select(&[100]), &[], &[], (100, &[])).unwrap();
+    assert_eq!(second.floats("a_draw_1").unwrap()[0], a[100]);
+}
