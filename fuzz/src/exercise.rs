@@ -3,6 +3,7 @@
 
 use negmm::data::Column;
 use negmm::forecast::{Aggregate, BacktestOrigins, Forecaster};
+use negmm::joint::{JointMetrics, JointModel};
 use negmm::{Loaded, Metrics, Model, Predictions, Query, Result, Table};
 use negmm_report::{EvaluationSet, Report};
 
@@ -13,6 +14,7 @@ pub fn exercise(loaded: &Loaded, table: &Table, report: bool) {
     // Errors are fine.
     let _ = match loaded {
         Loaded::Model(model) => exercise_model(model, table, report),
+        Loaded::Joint(model) => exercise_joint(model, table),
         Loaded::Forecaster(forecaster) => exercise_forecaster(forecaster, table, report),
     };
 }
@@ -27,6 +29,16 @@ fn exercise_model(model: &Model, table: &Table, report: bool) -> Result<()> {
         let html = Report::new(model, &EvaluationSet::of_table(model, table, None)?, "fuzzed")?.html();
         assert!(html.contains("<html"));
     }
+    model.to_bytes().map(drop)
+}
+
+fn exercise_joint(model: &JointModel, table: &Table) -> Result<()> {
+    let predictions = model.predict(table)?;
+    for target in 0..predictions.targets().len() {
+        exercise_predictions(&predictions.marginal(target), None)?;
+    }
+    let _ = predictions.conditional(&[0], &vec![0.0; predictions.len()]);
+    let _ = model.observed(table).and_then(|y| JointMetrics::new(&predictions, &y, None));
     model.to_bytes().map(drop)
 }
 

@@ -53,9 +53,7 @@ pub fn fit_joint_with(
         ))));
     }
     let networks = train_networks(&encoded, method, options)?;
-    let NetworkForm { form, rows, held_out, histories } = networks;
-    let parts = vec![JointPart { weight: 1.0, form }];
-    finish(encoded, method.clone(), options.seed, parts, (rows, held_out, histories, Vec::new()))
+    finish(encoded, method.clone(), options.seed, networks)
 }
 
 /// Fewer rows are refused.
@@ -128,8 +126,7 @@ fn finish(
     encoded: EncodedTargets,
     method: Method,
     seed: u64,
-    parts: Vec<JointPart>,
-    (rows, held_out, histories, forms): (Vec<usize>, JointMixtures, Vec<History>, Vec<(String, f64)>),
+    NetworkForm { form, rows, held_out, histories }: NetworkForm,
 ) -> Result<FittedJoint> {
     let covariance = encoded.covariance();
     let EncodedTargets { table, encoder, targets, y, weights, mut warnings, .. } = encoded;
@@ -141,10 +138,11 @@ fn finish(
         validation_rows: rows.len(),
         validation: None,
         baseline: None,
-        forms,
+        forms: Vec::new(),
         histories,
     };
     let targets: Arc<[_]> = targets.into();
+    let parts = vec![JointPart { weight: 1.0, form }];
     let mut model = JointModel { method, encoder, targets, parts, covariance, record };
     let held_out = if model.method.is_moment_matched() { held_out.moment_matched() } else { held_out };
     let predictions = model.in_units(held_out);

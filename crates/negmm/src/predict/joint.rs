@@ -119,8 +119,8 @@ impl JointQuery {
         for text in &self.combinations {
             Combination::parse(text, &rest)?;
         }
-        let bounds = self.boxes.iter().flat_map(|one| &one.bounds);
-        bounds.map(|(name, ..)| crate::joint::find_target(&rest, name).map(drop)).collect()
+        let mut bounds = self.boxes.iter().flat_map(|one| &one.bounds);
+        bounds.try_for_each(|(name, ..)| crate::joint::find_target(&rest, name).map(drop))
     }
 
     fn is_given(&self, name: &str) -> bool {
