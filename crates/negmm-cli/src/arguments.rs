@@ -11,6 +11,7 @@ pub mod monitor;
 #[cfg(feature = "paper")]
 pub mod paper;
 pub mod predict;
+pub mod predictions;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod tune;
@@ -35,6 +36,7 @@ pub use tune::Tune;
 use file::FileFlags;
 use given::Given;
 use predict::OriginFlags;
+use predictions::{PredictionFlags, Recalibrate, RecalibrationFlags, Score};
 use values::{threads, whole};
 
 use crate::renamed;
@@ -92,8 +94,12 @@ pub enum Command {
     Predict(Box<Predict>),
     /// Score predictions against observed targets
     Evaluate(Evaluate),
-    /// Calibrate conformal prediction sets on rows that the model has not seen
-    Calibrate(Calibrate),
+    /// Score anybody's predictions: quantiles, samples, distributions by their parameters
+    Score(Box<Score>),
+    /// Calibrate conformal prediction sets, or recalibrate predictions, on rows that the model has not seen
+    Calibrate(Box<Calibrate>),
+    /// Recalibrate new predictions by what `calibrate --predictions` learnt
+    Recalibrate(Box<Recalibrate>),
     /// Monitor the calibration of a model in use: sequential test with change point; exit code 3 on an alarm
     Monitor(Monitor),
     /// Write diagnostic plots and explanations of a model: one HTML page, or SVG files
@@ -176,12 +182,20 @@ pub struct Evaluate {
 #[derive(Debug, Args)]
 pub struct Calibrate {
     /// The model file
-    pub model: PathBuf,
+    #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
+    pub model: Option<PathBuf>,
     /// CSV file with the target column, plain or gzip, or Parquet, of rows that the model has not seen; - for standard input
-    pub data: String,
-    /// The model file to write, which may be the same; - for standard output
-    #[arg(long, short, value_name = "MODEL")]
+    #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
+    pub data: Option<String>,
+    /// The model file to write, which may be the same, or of --predictions the file for `negmm recalibrate`; - for standard output
+    #[arg(long, short, value_name = "FILE")]
     pub output: String,
+    /// Predictions instead of a model.
+    #[command(flatten)]
+    pub of_predictions: PredictionFlags,
+    /// How they are recalibrated.
+    #[command(flatten)]
+    pub recalibration: RecalibrationFlags,
     /// Group column, for coverage in each group (Mondrian conformal prediction)
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub by: Option<String>,

@@ -16,6 +16,7 @@ mod journal;
 mod output;
 mod output_paths;
 mod parse;
+mod prediction_input;
 mod predictions;
 mod progress;
 mod renamed;
@@ -97,6 +98,8 @@ pub fn run(typed: &[OsString]) -> Result<u8, Error> {
         Command::Fit(fit) => command::fit::run(fit, shared),
         Command::Predict(predict) => command::predict::run(predict, shared),
         Command::Evaluate(evaluate) => command::evaluate::run(evaluate, shared),
+        Command::Score(score) => command::score::run(score, shared),
+        Command::Recalibrate(recalibrate) => command::recalibrate::run(recalibrate, shared),
         Command::Calibrate(calibrate) => command::calibrate::run(calibrate, shared),
         Command::Report(report) => command::report::run(report, shared),
         Command::Compare(compare) => command::compare::run(compare, shared),

@@ -9,6 +9,7 @@ mod discrete;
 mod engines;
 mod forecast;
 mod front_ends;
+mod given_predictions;
 mod interrupt;
 mod joint;
 mod kernels;

@@ -38,6 +38,8 @@
 //! | [`Predictions`] and [`Query`] | [`Columns`]: names, types and values, as CSV, JSON or Arrow | [`predict`] |
 //! | [`Predictions`] and targets | [`Metrics`] | [`metrics`]; of censored targets [`censored`] |
 //! | a [`Table`] of series and their [`forecast::SeriesSpec`] | a distribution for each step ahead | [`forecast`] |
+//! | anybody's predictions, as a [`Table`] | [`Predictions`]; scores and tests | [`prediction_table`], [`verification`] |
+//! | [`Predictions`] and targets | recalibrated quantiles | [`recalibration`] |
 //! | search spaces | the best configuration, with a journal of trials | [`tune`] |
 
 mod accelerator;
@@ -50,6 +52,8 @@ pub mod method;
 pub mod model;
 pub mod monitor;
 pub mod predict;
+pub mod prediction_table;
+pub mod recalibration;
 mod standardised;
 mod toy;
 pub mod tune;
@@ -103,6 +107,24 @@ pub mod metrics {
     pub use negmm_dist::metrics::{Metrics, MetricsAccumulator, PIT_BINS};
     #[doc(inline)]
     pub use negmm_dist::{ByCoverage, COVERAGES};
+}
+
+/// Predictions that are quantiles or histograms.
+pub mod quantiles {
+    #[doc(inline)]
+    pub use negmm_dist::quantiles::{QuantileSet, QuantileSets};
+}
+
+/// Parametric families.
+pub mod family {
+    #[doc(inline)]
+    pub use negmm_dist::family::{FAMILIES, Family, Shape};
+}
+
+/// Forecast verification: scores, calibration tests, decompositions and comparisons of anybody's predictions.
+pub mod verification {
+    #[doc(inline)]
+    pub use negmm_dist::verification::*;
 }
 
 /// Scores of censored targets.

@@ -12,7 +12,10 @@ use negmm::Error;
 use negmm::data::{Sequence, TimeFormat};
 use negmm::forecast::Aggregate;
 use negmm::predict::MOST_PATHS;
+use negmm::prediction_table::FormKind;
+use negmm::recalibration::RecalibrationMethod;
 use negmm::tune::Dimension;
+use negmm::verification::QuantileWeight;
 
 use crate::renamed;
 
@@ -111,6 +114,22 @@ pub fn delimiter(text: &str) -> Result<char, Unexpected> {
 pub fn address(text: &str) -> Result<SocketAddr, Unexpected> {
     let found = text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
     found.ok_or_else(|| Unexpected::new("HOST:PORT such as 127.0.0.1:8080", text))
+}
+
+/// The form of a file of predictions.
+pub fn form(text: &str) -> Result<FormKind, Unexpected> {
+    let names = FormKind::ALL.map(FormKind::name).join(", ");
+    FormKind::by_name(text).ok_or_else(|| Unexpected::new(format!("one of {names}"), text))
+}
+
+/// The weight of a quantile-weighted CRPS.
+pub fn quantile_weight(text: &str) -> Result<QuantileWeight, Unexpected> {
+    QuantileWeight::by_name(text).ok_or_else(|| Unexpected::new("centre, tails, left, right or uniform", text))
+}
+
+/// A method of recalibration.
+pub fn recalibration_method(text: &str) -> Result<RecalibrationMethod, Unexpected> {
+    RecalibrationMethod::by_name(text).ok_or_else(|| Unexpected::new("pit, scale or conformal", text))
 }
 
 /// How the steps ahead of a forecast are aggregated.

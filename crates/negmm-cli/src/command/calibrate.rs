@@ -8,6 +8,7 @@ use negmm::{Error, Loaded, Model};
 use serde_json::{Value, json};
 
 use crate::arguments::{Calibrate, Shared};
+use crate::command::recalibrate;
 use crate::console::{print, print_json, warn};
 use crate::format::counted;
 use crate::input;
@@ -30,11 +31,15 @@ const GROUPS_SHOWN: usize = 20;
 
 /// Runs it.
 pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
+    let (Some(model), Some(data)) = (&calibrate.model, &calibrate.data) else {
+        let predictions = calibrate.of_predictions.predictions.as_deref().unwrap_or_default();
+        return recalibrate::learn(calibrate, predictions, shared);
+    };
     shared.threads();
     let path = &calibrate.output;
     let written = OutputPath { what: "model", path, option: "-o MODEL" };
-    check_distinct(shared.json, &[written], &[("data", Path::new(&calibrate.data))])?;
-    let model = match input::model(&calibrate.model, Some(&calibrate.data))? {
+    check_distinct(shared.json, &[written], &[("data", Path::new(data))])?;
+    let model = match input::model(model, Some(data))? {
         Loaded::Model(model) if model.encoder().sequence().is_none() => *model,
         Loaded::Joint(_) => {
             return Err(Error::options("models of several targets cannot be calibrated yet"));
@@ -51,7 +56,7 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
             "conformal prediction sets need observed targets, and those of this model may be censored",
         ));
     }
-    let calibration = read(calibrate, &model, shared)?;
+    let calibration = read(calibrate, data, &model, shared)?;
     let model = model.calibrated(calibration);
     write(path, &model.to_bytes()?)?;
     let Some(calibration) = model.calibration() else { return Ok(()) };
@@ -65,10 +70,10 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
 }
 
 /// Reads the calibration set.
-fn read(calibrate: &Calibrate, model: &Model, shared: &Shared) -> Result<Calibration, Error> {
+fn read(calibrate: &Calibrate, data: &str, model: &Model, shared: &Shared) -> Result<Calibration, Error> {
     let columns = LabelColumns { by: calibrate.by.as_deref(), weight: calibrate.weight.as_deref() };
     let schema = columns.added_to(model.encoder().schema_with_target());
-    let mut stream = input::stream(&calibrate.data, &schema.in_dialect(&calibrate.file.dialect()?)?)?;
+    let mut stream = input::stream(data, &schema.in_dialect(&calibrate.file.dialect()?)?)?;
     let (mut set, mut warnings, bar) = (CalibrationSet::default(), Warnings::default(), Bar::rows(shared));
     let mut without_target = WithoutTarget::new(model);
     let target = &model.encoder().target().name;

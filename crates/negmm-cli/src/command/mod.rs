@@ -16,7 +16,9 @@ pub mod monitor;
 #[cfg(feature = "paper")]
 pub mod paper;
 pub mod predict;
+pub mod recalibrate;
 pub mod report;
+pub mod score;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod tune;

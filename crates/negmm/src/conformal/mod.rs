@@ -22,6 +22,7 @@ mod predictor;
 pub use adaptive::{AdaptiveConformal, AdaptiveCoverage, SequenceStep};
 pub(crate) use calibration::CalibrationShape;
 pub use calibration::{Calibration, CalibrationSet, SetKind, SetSpec};
+pub(crate) use conformity_scores::ConformityScores;
 pub use guarantee::{CONFIDENCE, CoverageGuarantee, GroupGuarantee, Guarantee};
 pub use labels::{LabelColumns, Labels};
 pub use predictor::ConformalPredictor;

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use coverage::{COVERAGES, Hits};
 use e_process::EProcess;
 use negmm_dist::{Error, Predictions, Result};
-use score::normal_score;
+pub(crate) use score::normal_score;
 pub use status::{Alarm, EmpiricalCoverage, MonitorStatus};
 
 /// Maximum number of stored points of the evidence over time.

@@ -13,7 +13,7 @@ const LEAST: f64 = f64::MIN_POSITIVE;
 /// is accurate far out as well as in the middle. Where `y` has a point probability (on a grid, at an atom, among
 /// samples), the PIT is randomised by the seed and the row number. The normal scores of calibrated predictions are
 /// thus standard normal for any target.
-pub(super) fn normal_score(row: DistributionRef<'_>, y: f64, seed: u64, number: u64) -> f64 {
+pub(crate) fn normal_score(row: DistributionRef<'_>, y: f64, seed: u64, number: u64) -> f64 {
     let (below, own, above) = parts(row, y);
     let uniform = if own > 0.0 { Rng::new(seed, streams::JUMPS.wrapping_add(number)).uniform() } else { 0.0 };
     let (below, above) = (below + uniform * own, above + (1.0 - uniform) * own);

@@ -149,6 +149,19 @@ impl<'a> Columns<'a> {
         Ok(Self { rows, fields, blocks })
     }
 
+    /// Kept columns, then columns of numbers with these names: `values` is rows × names.
+    ///
+    /// # Errors
+    /// When two have one name.
+    pub fn of_numbers(kept: &'a [KeptColumn], names: &[String], values: Vec<f64>) -> Result<Self> {
+        let rows = values.len() / names.len().max(1);
+        let mut fields: Vec<Field> = kept.iter().map(|column| Field::text(column.name(), "the kept column")).collect();
+        fields.extend(names.iter().map(|name| Field::float(name, "a column of the output")));
+        let mut blocks: Vec<Block<'a>> = kept.iter().map(|column| Block::Kept { column, first: 0 }).collect();
+        blocks.push(Block::Float { width: names.len(), values: values.into() });
+        Self::new(rows, fields, blocks)
+    }
+
     /// The columns of `before`, these, and those of `after`.
     ///
     /// # Errors

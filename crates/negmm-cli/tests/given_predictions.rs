@@ -1,0 +1,258 @@
+//! Anybody's predictions on the command line: scores, recalibration, comparison, monitoring, report.
+
+use crate::common;
+
+use common::Folder;
+use negmm::Rng;
+
+/// The standard normal distribution.
+mod normal {
+    use negmm::Distribution;
+    use negmm::family::Family;
+
+    pub fn quantile(level: f64) -> f64 {
+        Family::named("normal", &[]).unwrap().quantile(level)
+    }
+
+    pub fn cdf(z: f64) -> f64 {
+        Family::named("normal", &[]).unwrap().cdf(z)
+    }
+}
+
+/// Levels of the quantiles.
+const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+
+/// Rows of targets around a known centre, with quantiles of a model whose sd is `sd` times the right one and that is off by `shift`.
+fn quantiles(rows: usize, seed: u64, sd: f64, shift: f64) -> String {
+    let mut rng = Rng::new(seed, 0);
+    let mut text = String::from("id,g,y,q0.05,q0.25,q0.5,q0.75,q0.95\n");
+    for row in 0..rows {
+        let centre = 4.0 * rng.uniform();
+        let y = centre + normal::quantile(rng.uniform());
+        let values = LEVELS.map(|level| (centre + shift + sd * normal::quantile(level)).to_string());
+        text += &format!("{row},{},{y},{}\n", ["a", "b"][row % 2], values.join(","));
+    }
+    text
+}
+
+fn score(json: &serde_json::Value, name: &str) -> f64 {
+    json["scores"][name]["mean"].as_f64().unwrap_or_else(|| panic!("{name}: {json}"))
+}
+
+#[test]
+fn every_form_of_the_same_normal_distribution_has_nearly_the_same_scores() {
+    let folder = Folder::new();
+    let mut rng = Rng::new(3, 0);
+    let files = ["normal.csv", "mixture.csv", "family.csv", "quantiles.csv", "draws.csv", "bins.csv", "interval.csv"];
+    let header = |names: Vec<String>| format!("y,{}\n", names.join(","));
+    let levels: Vec<f64> = (1..100).map(|level| f64::from(level) / 100.0).collect();
+    let edges: Vec<f64> = (0..=60).map(|edge| -6.0 + 0.2 * f64::from(edge)).collect();
+    let bins: Vec<String> = edges.windows(2).map(|ends| format!("bin_{:.1}_{:.1}", ends[0], ends[1])).collect();
+    let mut texts = vec![
+        "y,mean,sd\n".to_string(),
+        "y,weight_1,mean_1,sd_1,weight_2,mean_2,sd_2\n".into(),
+        "y,family,loc,scale\n".into(),
+        header(levels.iter().map(|level| format!("q{level}")).collect()),
+        header((1..=400).map(|draw| format!("draw_{draw}")).collect()),
+        header(bins),
+        "y,lower_0.5,upper_0.5,lower_0.9,upper_0.9\n".into(),
+    ];
+    for _ in 0..200 {
+        let (mean, sd) = (rng.uniform(), 0.6 + 0.4 * rng.uniform());
+        let mut draw = || mean + sd * normal::quantile(rng.uniform());
+        let y = draw();
+        texts[0] += &format!("{y},{mean},{sd}\n");
+        texts[1] += &format!("{y},0.5,{mean},{sd},0.5,{mean},{sd}\n");
+        texts[2] += &format!("{y},normal,{mean},{sd}\n");
+        let line =
+            |values: Vec<f64>| format!("{y},{}\n", values.iter().map(f64::to_string).collect::<Vec<_>>().join(","));
+        texts[3] += &line(levels.iter().map(|level| mean + sd * normal::quantile(*level)).collect());
+        texts[4] += &line((0..400).map(|_| draw()).collect());
+        let cdf = |edge: f64| normal::cdf((edge - mean) / sd);
+        texts[5] += &line(edges.windows(2).map(|ends| cdf(ends[1]) - cdf(ends[0])).collect());
+        texts[6] += &line([0.25, 0.75, 0.05, 0.95].map(|level| mean + sd * normal::quantile(level)).to_vec());
+    }
+    let mut exact = None;
+    for (name, text) in files.iter().zip(&texts) {
+        folder.write(name, text);
+        let json = folder.done(&["score", name, "--target", "y", "--json"]).json();
+        let found = ["crps", "log_score", "absolute_error", "interval_score_0.9"].map(|name| score(&json, name));
+        let exact = *exact.get_or_insert(found);
+        let tolerance = if *name == "draws.csv" {
+            0.05
+        } else if *name == "interval.csv" {
+            0.02
+        } else {
+            0.005
+        };
+        for (found, exact) in found.iter().zip(exact) {
+            assert!((found - exact).abs() < tolerance * (1.0 + exact.abs()), "{name}: {found} {exact}");
+        }
+        assert!(json["pit_test"]["p_value"].as_f64().unwrap() > 1e-3, "{name}");
+    }
+    // The same from standard input, and by a coverage option.
+    let piped = folder.run_with_input(&["score", "-", "--target", "y", "--json"], texts[0].as_bytes());
+    assert_eq!(
+        piped.json()["scores"],
+        folder.done(&["score", "normal.csv", "--target", "y", "--json"]).json()["scores"]
+    );
+}
+
+#[test]
+fn groups_weights_and_rows_of_scores() {
+    let folder = Folder::new();
+    folder.write("p.csv", quantiles(200, 1, 1.0, 0.0));
+    let outcome =
+        folder.done(&["score", "p.csv", "--target", "y", "--by", "g", "--rows", "rows.csv", "--thresholds", "1,2"]);
+    let text = outcome.text();
+    assert!(text.starts_with("200 rows of p.csv, target \"y\": 5 quantiles, q0.05 to q0.95\n"), "{text}");
+    for words in ["CRPS", "weighted interval score", "Brier score, target <= 1", "90 %", "miscalibration", "g  rows"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let rows = String::from_utf8(folder.read("rows.csv")).unwrap();
+    assert!(rows.starts_with("row,target,pit,crps,log_score,") && rows.lines().count() == 201, "{rows}");
+    let crps: f64 = rows.lines().skip(1).map(|line| line.split(',').nth(3).unwrap().parse::<f64>().unwrap()).sum();
+    let json = folder.done(&["score", "p.csv", "--target", "y", "--by", "g", "--json"]).json();
+    assert!((score(&json, "crps") - crps / 200.0).abs() < 1e-12);
+    let groups = json["groups"].as_array().unwrap();
+    let mean = (score(&groups[0], "crps") + score(&groups[1], "crps")) / 2.0;
+    assert!((mean - score(&json, "crps")).abs() < 1e-12);
+    let weighted = folder.done(&["score", "p.csv", "--target", "y", "--weight", "id", "--json"]).json();
+    assert!(score(&weighted, "crps") != score(&json, "crps"));
+}
+
+#[test]
+fn targets_of_another_file_are_found_by_a_key_in_any_order() {
+    let folder = Folder::new();
+    let text = quantiles(50, 2, 1.0, 0.0);
+    folder.write("p.csv", &text);
+    let mut lines: Vec<&str> = text.lines().skip(1).collect();
+    lines.reverse();
+    let truth: String = lines
+        .iter()
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{},{}\n", cells[0], cells[2])
+        })
+        .collect();
+    folder.write("truth.csv", format!("id,outcome\n{truth}"));
+    let by_key = ["score", "p.csv", "--target", "outcome", "--truth", "truth.csv", "--key", "id", "--json"];
+    let own = folder.done(&["score", "p.csv", "--target", "y", "--json"]).json();
+    assert_eq!(folder.done(&by_key).json()["scores"], own["scores"]);
+    // Rows without an outcome are left out and counted.
+    folder.write(
+        "truth.csv",
+        format!("id,outcome\n{}", truth.lines().skip(3).map(|line| format!("{line}\n")).collect::<String>()),
+    );
+    let outcome = folder.run(&by_key);
+    assert!(outcome.err.contains("3 rows have no target \"outcome\" and are left out"), "{}", outcome.err);
+    folder.write("truth.csv", "id,outcome\n1,2\n1,3\n");
+    folder.refused(&by_key, 1, "truth.csv, row 2, column \"id\": the key \"1\" occurs twice");
+}
+
+#[test]
+fn wrong_files_are_refused_with_row_and_column() {
+    let folder = Folder::new();
+    let refused = |text: &str, more: &[&str], code: i32, message: &str| {
+        folder.write("p.csv", text);
+        folder.refused(&[&["score", "p.csv", "--target", "y"], more].concat(), code, message);
+    };
+    refused("y,q0.1,q0.9\n1,0,2\n1,0,\n", &[], 1, "p.csv, row 2, column \"q0.9\": the number is missing");
+    refused("y,q0.1,q0.9\n1,0,x\n", &[], 1, "p.csv, row 1 (line 2), column \"q0.9\": expected a number, found \"x\"");
+    refused("y,mean,sd\n1,0,1\n2,0,-1\n", &[], 1, "p.csv, row 2, column \"sd\": expected an sd above 0, found -1");
+    refused(
+        "y,family,df\n1,student_t,0.5\n",
+        &[],
+        1,
+        "p.csv, row 1, column \"family\": a student_t distribution needs df above 1, because otherwise there is no mean, found df 0.5, loc 0, scale 1",
+    );
+    refused(
+        "y,lower,upper\n1,0,1\n",
+        &[],
+        1,
+        "p.csv: the columns lower and upper need the coverage of their intervals; use --coverage 0.9",
+    );
+    refused("y,q0.1,q0.9\n,0,2\n", &[], 1, "expected at least 1 row with a known target, found none");
+    refused(
+        "y,q0.1,q0.9\n1,0,2\n",
+        &["--form", "samples"],
+        1,
+        "p.csv: expected columns of the form \"samples\"; found the columns q0.1, q0.9",
+    );
+    refused(
+        "y,q0.1,q0.9\n1,0,2\n",
+        &["--between", "2"],
+        2,
+        "--between must be two numbers, the smaller first, such as 0,10",
+    );
+    // A thousand columns are no problem, and crossing quantiles are counted.
+    let names: Vec<String> = (1..1000).map(|level| format!("q{}", f64::from(level) / 1000.0)).collect();
+    let values: Vec<String> = (1..1000).map(|level| f64::from(1000 - level).to_string()).collect();
+    folder.write("p.csv", format!("y,{}\n5,{}\n", names.join(","), values.join(",")));
+    let outcome = folder.done(&["score", "p.csv", "--target", "y"]);
+    assert_eq!(outcome.err, "warning: 1 row has crossing quantiles, which was sorted (rearranged)\n");
+}
+
+#[test]
+fn recalibration_restores_coverage_on_fresh_rows() {
+    let folder = Folder::new();
+    // An overconfident and biased model.
+    folder.write("old.csv", quantiles(2000, 1, 0.4, 0.3));
+    folder.write("new.csv", quantiles(2000, 2, 0.4, 0.3));
+    let before = folder.done(&["score", "new.csv", "--target", "y", "--json"]).json();
+    assert!(score(&before, "coverage_0.9") < 0.6);
+    for (method, by) in
+        [("pit", None), ("scale", None), ("conformal", None), ("pit", Some("g")), ("conformal", Some("g"))]
+    {
+        let mut calibrate = vec![
+            "calibrate",
+            "--predictions",
+            "old.csv",
+            "--target",
+            "y",
+            "-o",
+            "cal.negmm",
+            "--recalibration",
+            method,
+        ];
+        calibrate.extend(by.iter().flat_map(|by| ["--by", by]));
+        let text = folder.done(&calibrate).text();
+        assert!(text.starts_with(&format!("recalibration ({method}) of \"y\" from 2,000 rows")), "{text}");
+        folder.done(&["recalibrate", "cal.negmm", "new.csv", "--keep", "y,g", "-o", "re.csv"]);
+        let after = folder.done(&["score", "re.csv", "--target", "y", "--json"]).json();
+        let coverage = score(&after, "coverage_0.9");
+        // Three standard errors of 4,000 rows, and a little more for methods that keep the bias.
+        let tolerance = if method == "pit" { 0.02 } else { 0.035 };
+        assert!((coverage - 0.9).abs() < tolerance, "{method} {coverage}");
+        for name in ["crps", "log_score", "weighted_interval_score"] {
+            assert!(score(&after, name) < score(&before, name), "{method} {name}");
+        }
+    }
+    // Draws of the recalibrated distributions.
+    folder.done(&[
+        "recalibrate",
+        "cal.negmm",
+        "new.csv",
+        "--keep",
+        "y,g",
+        "--draws",
+        "20",
+        "-o",
+        "draws.csv",
+        "--quiet",
+    ]);
+    let text = String::from_utf8(folder.read("draws.csv")).unwrap();
+    assert!(text.starts_with("y,g,draw_1,"), "{text}");
+    // A group that was not there before, and another file.
+    folder.write("other.csv", quantiles(3, 2, 1.0, 0.0).replace(",b,", ",c,"));
+    folder.refused(
+        &["recalibrate", "cal.negmm", "other.csv", "-o", "out.csv"],
+        1,
+        "other.csv, row 2: the group \"c\" was not among those of the calibration (a, b)",
+    );
+    folder.refused(
+        &["recalibrate", "new.csv", "other.csv", "-o", "out.csv"],
+        1,
+        "new.csv: this is not a file of `negmm calibrate --predictions`",
+    );
+}
