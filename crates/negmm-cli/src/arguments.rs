@@ -211,9 +211,14 @@ pub struct Calibrate {
 #[derive(Debug, Args)]
 pub struct Report {
     /// The model file; - for standard input
-    pub model: PathBuf,
+    #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
+    pub model: Option<PathBuf>,
     /// CSV file with the target column, plain or gzip, or Parquet; - for standard input
-    pub data: String,
+    #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
+    pub data: Option<String>,
+    /// Predictions instead of a model.
+    #[command(flatten)]
+    pub of_predictions: PredictionFlags,
     /// The HTML file to write; - for standard output
     #[arg(long, short, value_name = "FILE", required_unless_present = "svg")]
     pub output: Option<String>,

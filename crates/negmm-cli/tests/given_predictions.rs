@@ -147,7 +147,7 @@ fn targets_of_another_file_are_found_by_a_key_in_any_order() {
     let outcome = folder.run(&by_key);
     assert!(outcome.err.contains("3 rows have no target \"outcome\" and are left out"), "{}", outcome.err);
     folder.write("truth.csv", "id,outcome\n1,2\n1,3\n");
-    folder.refused(&by_key, 1, "truth.csv, row 2, column \"id\": the key \"1\" occurs twice");
+    folder.refused(&by_key[..8], 1, "truth.csv, row 2, column \"id\": the key \"1\" occurs twice");
 }
 
 #[test]
@@ -172,7 +172,13 @@ fn wrong_files_are_refused_with_row_and_column() {
         1,
         "p.csv: the columns lower and upper need the coverage of their intervals; use --coverage 0.9",
     );
-    refused("y,q0.1,q0.9\n,0,2\n", &[], 1, "expected at least 1 row with a known target, found none");
+    folder.write("p.csv", "y,q0.1,q0.9\n,0,2\n");
+    let outcome = folder.run(&["score", "p.csv", "--target", "y"]);
+    assert!(
+        outcome.err.ends_with("\nerror: expected at least 1 row with a known target, found none\n"),
+        "{}",
+        outcome.err
+    );
     refused(
         "y,q0.1,q0.9\n1,0,2\n",
         &["--form", "samples"],
@@ -255,4 +261,121 @@ fn recalibration_restores_coverage_on_fresh_rows() {
         1,
         "new.csv: this is not a file of `negmm calibrate --predictions`",
     );
+}
+
+#[test]
+fn comparisons_are_paired_and_find_rows_by_key() {
+    let folder = Folder::new();
+    folder.write("good.csv", quantiles(400, 1, 1.0, 0.0));
+    folder.write("wide.csv", quantiles(400, 1, 2.0, 0.0));
+    let text = folder.done(&["compare", "--predictions", "wide.csv,good.csv", "--target", "y"]).text();
+    assert!(text.contains("wide.csv") && text.contains("worse") && text.contains("best by CRPS: good.csv"), "{text}");
+    // The same rows in another order, and files whose targets differ.
+    let mut lines: Vec<String> = quantiles(400, 1, 2.0, 0.0).lines().map(str::to_string).collect();
+    lines[1..].reverse();
+    folder.write("turned.csv", lines.join("\n"));
+    let by_key = |files: &str| {
+        folder
+            .done(&["compare", "--predictions", files, "--target", "y", "--key", "id", "--time", "id", "--json"])
+            .json()
+    };
+    let (straight, turned) = (by_key("good.csv,wide.csv"), by_key("good.csv,turned.csv"));
+    assert_eq!(straight["files"][1]["scores"], turned["files"][1]["scores"]);
+    let test = &straight["files"][1]["scores"]["crps"]["against_best"];
+    assert!(test["p_value"].as_f64().unwrap() < 1e-6 && test["difference"].as_f64().unwrap() > 0.05, "{test}");
+    let compare = |files: &str, code: i32, message: &str| {
+        folder.refused(&["compare", "--predictions", files, "--target", "y"], code, message);
+    };
+    let first = |text: &str| text.lines().nth(1).unwrap().split(',').nth(2).unwrap().to_string();
+    let (a, b) = (first(&quantiles(400, 1, 1.0, 0.0)), first(&lines.join("\n")));
+    let hint = "name the column that identifies rows with --key";
+    compare(
+        "good.csv,turned.csv",
+        1,
+        &format!("the targets of good.csv and turned.csv differ in row 1: {a} and {b}; {hint}"),
+    );
+    folder.write("short.csv", quantiles(30, 1, 1.0, 0.0));
+    compare(
+        "good.csv,short.csv",
+        1,
+        "the files must have the same rows: good.csv has 400 rows with a target, short.csv 30",
+    );
+    compare("good.csv", 2, "--predictions needs at least two files, with commas between them");
+}
+
+#[test]
+fn equal_models_are_no_different_in_95_percent_of_comparisons() {
+    let folder = Folder::new();
+    let mut differ = 0;
+    for seed in 0..100 {
+        // Both are off by as much, in opposite directions.
+        folder.write("a.csv", quantiles(120, seed, 1.0, 0.3));
+        folder.write("b.csv", quantiles(120, seed, 1.0, -0.3));
+        let json =
+            folder.call(&["compare", "--predictions", "a.csv,b.csv", "--target", "y", "--time", "id", "--json"]).json();
+        let p = json["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find_map(|file| file["scores"]["crps"]["against_best"]["p_value"].as_f64());
+        differ += u32::from(p.unwrap() < 0.05);
+    }
+    // 5 of 100 expected, sd 2.2.
+    assert!(differ <= 12, "{differ}");
+}
+
+#[test]
+fn monitoring_finds_when_predictions_lost_their_calibration() {
+    let folder = Folder::new();
+    let late: String = quantiles(800, 2, 0.6, 0.0).lines().skip(1).map(|line| format!("{line}\n")).collect();
+    folder.write("good.csv", quantiles(1500, 1, 1.0, 0.0));
+    folder.write("changed.csv", quantiles(1500, 1, 1.0, 0.0) + &late);
+    let arguments = |file: &'static str| ["monitor", "--predictions", file, "--target", "y"];
+    let text = folder.done(&arguments("good.csv")).text();
+    assert!(text.starts_with("1,500 rows, target \"y\"\nno alarm") && !text.contains("baseline"), "{text}");
+    let outcome = folder.run(&[&arguments("changed.csv")[..], &["--json", "--state", "state.json"]].concat());
+    assert_eq!(outcome.code, Some(3), "{}", outcome.err);
+    let since = outcome.json()["since"].as_u64().unwrap();
+    assert!((1400..=1600).contains(&since), "{since}");
+    // It goes on from its state.
+    let again = folder.run(&[&arguments("good.csv")[..], &["--json", "--state", "state.json"]].concat());
+    assert_eq!(again.json()["rows"], 3800);
+}
+
+/// The figures of a page: the texts of its SVG of this name.
+fn plot(page: &str, name: &str) -> String {
+    let start = page.find(&format!("id=\"plot-{name}\"")).unwrap_or_else(|| panic!("no plot {name}"));
+    let end = start + page[start..].find("</figure>").unwrap();
+    page[start..end].to_string()
+}
+
+#[test]
+fn a_report_of_predictions_equals_that_of_the_model() {
+    let folder = Folder::with_model();
+    folder.done(&["predict", "ok.negmm", "ok.csv", "--components", "--keep", "y", "-o", "p.csv"]);
+    folder.done(&["report", "ok.negmm", "ok.csv", "-o", "direct.html"]);
+    let text = folder
+        .done(&["report", "--predictions", "p.csv", "--target", "y", "-o", "given.html", "--svg", "plots"])
+        .text();
+    assert_eq!(text, "60 rows, wrote given.html and 11 plots in plots\n");
+    let [direct, given] = ["direct.html", "given.html"].map(|name| String::from_utf8(folder.read(name)).unwrap());
+    for name in
+        ["pit", "coverage", "coverage-by-width", "observed", "fan", "row-widest", "row-narrowest", "row-surprising"]
+    {
+        assert_eq!(plot(&direct, name), plot(&given, name), "{name}");
+    }
+    for words in ["Predictions of ", "climatology", "in p.csv: mixtures of "] {
+        assert!(given.contains(words), "{words}");
+    }
+    // Quantiles, samples and families have pages too.
+    for (file, text) in [
+        ("q.csv", quantiles(60, 1, 1.0, 0.0)),
+        ("n.csv", "y,family,mean\n".to_string() + &"2,poisson,1.5\n0,poisson,0.5\n".repeat(30)),
+        ("d.csv", "y,draw_1,draw_2,draw_3\n".to_string() + &"1,0.5,1.5,2\n2,1,3,2.5\n".repeat(30)),
+    ] {
+        folder.write(file, text);
+        folder.done(&["report", "--predictions", file, "--target", "y", "-o", "page.html"]);
+        let page = String::from_utf8(folder.read("page.html")).unwrap();
+        assert!(page.contains("PIT histogram") && !page.contains("NaN"), "{file}");
+    }
 }

@@ -88,13 +88,22 @@ impl RowDiagnostics {
 impl Diagnostics {
     /// Of `evaluation`, the rows of `all` with uncensored targets. Scores are of `all`.
     pub fn new(model: &Model, evaluation: &EvaluationSet, all: &EvaluationSet) -> Result<Self> {
+        Self::against(&model.baseline(all.len()), model.encoder().target().grid, evaluation, all)
+    }
+
+    /// The same against the baseline of each row of `all`; `grid` is the step of a discrete target.
+    pub fn against(
+        baseline: &Predictions,
+        grid: Option<f64>,
+        evaluation: &EvaluationSet,
+        all: &EvaluationSet,
+    ) -> Result<Self> {
         let weights = evaluation.weights.as_deref();
-        let grid = model.encoder().target().grid;
         let score = |predictions: &Predictions| match &all.known {
             Some(known) => Metrics::of_known(predictions, known, all.weights.as_deref(), grid),
             None => Metrics::weighted(predictions, &all.y, all.weights.as_deref(), grid),
         };
-        let (metrics, baseline) = (score(&all.predictions)?, score(&model.baseline(all.len()))?);
+        let (metrics, baseline) = (score(&all.predictions)?, score(baseline)?);
         let rows = evaluation.predictions.each_with(&evaluation.y, RowDiagnostics::of)?;
         let effective_rows = match weights {
             None => evaluation.len() as f64,

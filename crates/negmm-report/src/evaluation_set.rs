@@ -78,6 +78,28 @@ impl EvaluationSet {
         Self::of_sample(model, chosen, weight, numbers, table.rows())
     }
 
+    /// Predictions with their targets, without inputs; `total` rows are in the file.
+    pub(crate) fn of_predictions(
+        total: usize,
+        numbers: Vec<usize>,
+        y: Vec<f64>,
+        weights: Option<Vec<f64>>,
+        predictions: Predictions,
+    ) -> Self {
+        Self {
+            total,
+            numbers,
+            table: None,
+            y,
+            known: None,
+            weights,
+            predictions,
+            last_steps: None,
+            origin: RowOrigin::Given,
+            warnings: Warnings::default(),
+        }
+    }
+
     fn of_sample(model: &Model, table: Table, weight: Option<&str>, numbers: Vec<usize>, total: usize) -> Result<Self> {
         let (data, warnings) = model.encoder().encode_features(&table)?;
         let y = model.encoder().targets(&table)?.into_owned();

@@ -39,7 +39,7 @@ impl Report {
         });
         let sections = vec![
             Section { id: "scores", heading: "Scores", plots: vec![plot::scores(&diagnostics)] },
-            Section { id: "fit", heading: "Predictions", plots: plot::fit(model, evaluation, &diagnostics)? },
+            Section { id: "fit", heading: "Predictions", plots: plot::fit(&target, evaluation, &diagnostics)? },
             Section {
                 id: "inputs",
                 heading: "Importance and effects of the inputs",
@@ -56,15 +56,16 @@ impl Report {
             Section {
                 id: "sharpness",
                 heading: "Sharpness and sources of uncertainty",
-                plots: plot::sharpness(model, evaluation, &diagnostics),
+                plots: plot::sharpness(&target, &model.baseline(1), evaluation, &diagnostics),
             },
             Section { id: "rows", heading: "Single rows", plots: singles.collect() },
             Section { id: "training", heading: "Training", plots: plot::training(model) },
         ];
-        let rows = row_selector::rows(model, evaluation, &diagnostics, &highlights, &importance);
+        let rows = row_selector::rows(&target, evaluation, &diagnostics, &highlights, &importance);
+        let held_out = model.record().validation.as_ref().filter(|_| evaluation.origin != RowOrigin::HeldOut);
         let page = Page {
             facts: facts(model, all, &diagnostics, source),
-            scores: plot::score_table(model, evaluation, &diagnostics),
+            scores: plot::score_table(held_out, &diagnostics),
             scores_caption: SCORES_CAPTION,
             sections: sections.into_iter().filter(|section| !section.plots.is_empty()).collect(),
             rows,

@@ -3,7 +3,7 @@
 use negmm::Distribution;
 use negmm::data::time::iso;
 use negmm::data::{Column, MISSING};
-use negmm::{DistributionKind, DistributionRef, Model};
+use negmm::{DistributionKind, DistributionRef};
 use serde_json::{Map, Value, json};
 
 use crate::diagnostics::Diagnostics;
@@ -28,7 +28,7 @@ const QUANTILES: usize = 200;
 
 /// The rows as JSON that is safe in a script element.
 pub fn rows(
-    model: &Model,
+    target: &str,
     evaluation: &EvaluationSet,
     diagnostics: &Diagnostics,
     highlights: &[(Highlight, Vec<usize>)],
@@ -52,7 +52,7 @@ pub fn rows(
     groups.push(group("Rows in order", &others));
     let inputs: Vec<&str> = importance.iter().map(|input| input.name.as_str()).take(INPUTS).collect();
     let object = json!({
-        "target": name(&model.encoder().target().name),
+        "target": target,
         "inputs": inputs.iter().map(|input| name(input)).collect::<Vec<_>>(),
         "groups": groups,
         "rows": chosen.iter().map(|at| row_json(evaluation, diagnostics, *at, &inputs)).collect::<Vec<_>>(),

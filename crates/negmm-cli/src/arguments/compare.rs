@@ -3,13 +3,21 @@
 use clap::Args;
 
 use super::data::{DataFlags, ForecastFlags};
+use super::predictions::FormFlags;
 use super::values::{Assignment, Names, number, whole};
 
 /// `negmm compare`
 #[derive(Debug, Args)]
 pub struct Compare {
     /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
-    pub data: String,
+    #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
+    pub data: Option<String>,
+    /// Compare these files of predictions of the same rows instead of methods, by paired tests; in time order with --time
+    #[arg(long, value_name = "FILE,…", requires = "target")]
+    pub predictions: Option<Names>,
+    /// Their form.
+    #[command(flatten)]
+    pub form: FormFlags,
     /// Methods to compare [default: all]
     #[arg(long, value_name = "NAME,…")]
     pub methods: Option<Names>,

@@ -6,16 +6,21 @@ use clap::Args;
 
 use super::file::FileFlags;
 use super::given::Given;
+use super::predictions::PredictionFlags;
 use super::values::{number, whole};
 
 /// `negmm monitor`
 #[derive(Debug, Args)]
 pub struct Monitor {
     /// The model file
-    pub model: PathBuf,
+    #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
+    pub model: Option<PathBuf>,
     /// CSV file with inputs and observed targets in time order, plain or gzip, or Parquet; - for standard input
-    #[arg(long, value_name = "FILE")]
-    pub data: String,
+    #[arg(long, value_name = "FILE", required_unless_present = "predictions", conflicts_with = "predictions")]
+    pub data: Option<String>,
+    /// Predictions with observed targets in time order, instead of a model.
+    #[command(flatten)]
+    pub of_predictions: PredictionFlags,
     /// Significance level: the probability of a false alarm, however long a calibrated model is monitored
     #[arg(long, value_name = "PROBABILITY", default_value = "0.01", allow_hyphen_values = true, value_parser = number)]
     pub alpha: f64,

@@ -9,7 +9,7 @@ use negmm_draw::Style;
 use serde_json::json;
 
 use crate::arguments::{Compare, Shared};
-use crate::command::forecast;
+use crate::command::{compare_predictions, forecast};
 use crate::config::{CompareConfig, DataConfig, Splitting};
 use crate::console::{print, print_json, warn};
 use crate::output::Output;
@@ -19,6 +19,10 @@ use crate::{format, input, text_table};
 
 /// Runs it.
 pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
+    let Some(path) = arguments.data.as_deref() else {
+        let files = arguments.predictions.clone().unwrap_or_default().0;
+        return compare_predictions::run(arguments, &files, shared);
+    };
     let CompareConfig { data, methods, splitting } = CompareConfig::new(arguments)?;
     if let (Some(roles), Some(auto), Splitting::Folds(folds)) =
         (&data.forecast, methods.first().and_then(Method::as_auto), splitting)
@@ -31,11 +35,11 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
             return Err(Error::options("--svg needs the name of a file, not -"));
         }
         let written = OutputPath { what: "plot", path: picture, option: "--svg FILE" };
-        check_distinct(false, &[written], &[("data", Path::new(&arguments.data))])?;
+        check_distinct(false, &[written], &[("data", Path::new(path))])?;
     }
     let engine = shared.trainer()?;
     let picture = arguments.svg.as_deref().map(Output::create).transpose()?;
-    let table = input::table(&arguments.data, &data.dialect)?;
+    let table = input::table(path, &data.dialect)?;
     let (table, sentences) = input::with_target(table, target, inputs)?;
     warn(shared.quiet, &sentences);
     let splits = splitting.splits(&table, inputs, *seed)?;
@@ -46,8 +50,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     let comparison = compare(&table, target, &methods, &splits, &options);
     bar.clear();
     let (comparison, seconds) = (comparison?, start.elapsed().as_secs_f64());
-    let name =
-        Path::new(&arguments.data).file_name().map_or(arguments.data.clone(), |name| name.to_string_lossy().into());
+    let name = Path::new(path).file_name().map_or(path.to_string(), |name| name.to_string_lossy().into());
     let name = name.split('.').next().unwrap_or_default().to_string();
     if let Some(mut picture) = picture {
         let names: Vec<String> = methods.iter().map(|method| method.name().to_string()).collect();

@@ -236,7 +236,7 @@ pub fn compare(
     shared: &Shared,
 ) -> Result<(), Error> {
     let engine = shared.trainer()?;
-    let table = input::table(&arguments.data, &data.dialect)?;
+    let table = input::table(arguments.data.as_deref().unwrap_or_default(), &data.dialect)?;
     let options = FitOptions::default().seed(data.seed).engine(&engine).inputs(data.inputs.clone());
     let begin = Instant::now();
     let rolled = backtest(&table, roles, auto, folds, None, &options)?;

@@ -2,6 +2,7 @@
 
 pub mod calibrate;
 pub mod compare;
+mod compare_predictions;
 pub mod completions;
 pub mod demo;
 pub mod evaluate;
@@ -13,11 +14,13 @@ pub mod inspect;
 pub mod joint;
 pub mod man;
 pub mod monitor;
+mod monitor_predictions;
 #[cfg(feature = "paper")]
 pub mod paper;
 pub mod predict;
 pub mod recalibrate;
 pub mod report;
+mod report_predictions;
 pub mod score;
 #[cfg(feature = "serve")]
 pub mod serve;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::{self, Shared};
+use crate::command::monitor_predictions;
 use crate::command::verdict::{Subject, figure, words};
 use crate::console::{print, print_json, print_warnings, warn};
 use crate::input;
@@ -43,18 +44,26 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
     let picture = arguments.svg.as_deref().map(|path| OutputPath { what: "plot", path, option: "--svg FILE" });
     let kept = state.as_deref().map(|path| OutputPath { what: "state", path, option: "--state FILE" });
     let outputs: Vec<OutputPath<'_>> = picture.into_iter().chain(kept).collect();
-    check_distinct(shared.json, &outputs, &[("model", &*arguments.model), ("data", Path::new(&arguments.data))])?;
-    let loaded = input::model(&arguments.model, Some(&arguments.data))?;
-    let subject = subject(&loaded)?;
+    let predictions = arguments.of_predictions.predictions.as_deref();
+    let data = arguments.data.as_deref().or(predictions).unwrap_or_default();
+    let model = arguments.model.as_deref().map(|model| ("model", model));
+    let inputs: Vec<(&str, &Path)> = model.into_iter().chain([("data", Path::new(data))]).collect();
+    check_distinct(shared.json, &outputs, &inputs)?;
+    let loaded = arguments.model.as_deref().map(|model| input::model(model, Some(data))).transpose()?;
+    let subject = loaded.as_ref().map_or_else(|| Ok(monitor_predictions::subject(arguments)), subject)?;
     let before = arguments.state.as_deref().map(|path| before(path, &subject.target, config)).transpose()?.flatten();
     let mut seen = before.unwrap_or_else(|| State { target: subject.target.clone(), monitor: new, until: None });
     match &loaded {
-        Loaded::Model(model) => {
+        None => {
             input::no_forecast(arguments.forecaster.first())?;
-            see(&mut seen.monitor, arguments, model, shared)?;
+            monitor_predictions::see(&mut seen.monitor, arguments, data, shared)?;
         }
-        Loaded::Joint(_) => {}
-        Loaded::Forecaster(forecaster) => see_series(&mut seen, arguments, forecaster, shared)?,
+        Some(Loaded::Model(model)) => {
+            input::no_forecast(arguments.forecaster.first())?;
+            see(&mut seen.monitor, arguments, data, model, shared)?;
+        }
+        Some(Loaded::Joint(_)) => {}
+        Some(Loaded::Forecaster(forecaster)) => see_series(&mut seen, arguments, data, forecaster, shared)?,
     }
     if let Some(path) = &state {
         let text = serde_json::to_string(&seen).map_err(|error| Error::data(error.to_string()))?;
@@ -125,9 +134,15 @@ fn before(path: &Path, target: &str, config: MonitorConfig) -> Result<Option<Sta
     Ok(Some(state))
 }
 
-fn see(monitor: &mut Monitor, arguments: &arguments::Monitor, model: &Model, shared: &Shared) -> Result<(), Error> {
+fn see(
+    monitor: &mut Monitor,
+    arguments: &arguments::Monitor,
+    data: &str,
+    model: &Model,
+    shared: &Shared,
+) -> Result<(), Error> {
     let schema = model.encoder().schema_with_target();
-    let mut stream = input::stream(&arguments.data, &schema.in_dialect(&arguments.file.dialect()?)?)?;
+    let mut stream = input::stream(data, &schema.in_dialect(&arguments.file.dialect()?)?)?;
     let (mut warnings, bar, mut without_target) = (Warnings::default(), Bar::rows(shared), WithoutTarget::new(model));
     // A sequence is read as a whole, because windows cross chunks.
     let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
@@ -148,6 +163,7 @@ fn see(monitor: &mut Monitor, arguments: &arguments::Monitor, model: &Model, sha
 fn see_series(
     seen: &mut State,
     arguments: &arguments::Monitor,
+    data: &str,
     forecaster: &Forecaster,
     shared: &Shared,
 ) -> Result<(), Error> {
@@ -157,7 +173,7 @@ fn see_series(
         let message = "--state needs timestamps (fit --time), so that no step of a series is counted twice";
         return Err(Error::options(message));
     }
-    let table = input::table(&arguments.data, &arguments.file.dialect()?)?;
+    let table = input::table(data, &arguments.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;
     let [series] = &histories.series[..] else {
         return Err(Error::data(format!(

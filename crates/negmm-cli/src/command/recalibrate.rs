@@ -115,7 +115,8 @@ pub fn run(arguments: &Recalibrate, shared: &Shared) -> Result<(), Error> {
                 for at in 0..chunk.rows.len() {
                     let mut rng = Rng::new(arguments.seed, LEVELS + (rows + at) as u64);
                     // A level of exactly 0 has no quantile.
-                    let levels: Vec<f64> = (0..draws).map(|_| rng.uniform().max(f64::EPSILON)).collect();
+                    let lowest = learnt.lowest_level().max(f64::EPSILON);
+                    let levels: Vec<f64> = (0..draws).map(|_| rng.uniform().clamp(lowest, 1.0 - lowest)).collect();
                     let group = chunk.groups.get(at).cloned();
                     let row = chunk.predictions.select(&[at]);
                     for level in &levels {
@@ -159,8 +160,10 @@ fn levels(arguments: &Recalibrate, form: &Form, learnt: &Recalibration) -> Resul
         Form::Quantiles(columns) | Form::Intervals(columns) => columns.iter().map(|(level, _)| *level).collect(),
         _ => (1..100).map(|level| f64::from(level) / 100.0).collect(),
     };
-    let inside: Vec<f64> =
-        own.into_iter().filter(|level| *level > 0.0 && *level < 1.0 && learnt.reaches(*level)).collect();
+    let inside: Vec<f64> = own
+        .into_iter()
+        .filter(|level| *level > 0.0 && *level < 1.0 && level.min(1.0 - level) >= learnt.lowest_level())
+        .collect();
     if inside.is_empty() {
         let rows = count(learnt.rows());
         return Err(Error::options(format!("the {rows} calibration rows are too few for any of these quantiles")));

@@ -8,6 +8,7 @@ use negmm_report::{EvaluationSet, EvaluationSetBuilder, Report};
 use serde_json::json;
 
 use crate::arguments::{self, Shared};
+use crate::command::report_predictions;
 use crate::console::{eprint, print, print_json, warn};
 use crate::output::Output;
 use crate::output_paths::{OutputPath, check_distinct};
@@ -19,24 +20,27 @@ use crate::{format, input};
 pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     shared.threads();
     let page = report.output.as_deref().map(|path| OutputPath { what: "report", path, option: "-o FILE" });
-    let inputs = [("data", Path::new(&report.data)), ("model", &*report.model)];
+    let data = report.data.as_deref().or(report.of_predictions.predictions.as_deref()).unwrap_or_default();
+    let model = report.model.as_deref().map(|model| ("model", model));
+    let inputs: Vec<(&str, &Path)> = model.into_iter().chain([("data", Path::new(data))]).collect();
     check_distinct(shared.json, page.as_slice(), &inputs)?;
-    let loaded = input::model(&report.model, Some(&report.data))?;
+    let loaded = report.model.as_deref().map(|model| input::model(model, Some(data))).transpose()?;
     // Opened first, so that a path that cannot be written fails before the work.
     let page = report.output.as_deref().map(Output::create).transpose()?;
     let (explained, total, shown) = match &loaded {
-        Loaded::Model(model) => {
-            let (evaluation, sentences) = evaluation_set(model, report, shared)?;
+        None => report_predictions::report(report, data, shared)?,
+        Some(Loaded::Model(model)) => {
+            let (evaluation, sentences) = evaluation_set(model, report, data, shared)?;
             warn(shared.quiet, &sentences);
-            (Report::new(model, &evaluation, &source(&report.data))?, evaluation.total(), evaluation.len())
+            (Report::new(model, &evaluation, &source(data))?, evaluation.total(), evaluation.len())
         }
-        Loaded::Joint(_) => {
+        Some(Loaded::Joint(_)) => {
             return Err(Error::options("there is no report of several targets yet: see negmm evaluate"));
         }
-        Loaded::Forecaster(forecaster) => {
-            let table = input::table(&report.data, &report.file.dialect()?)?;
+        Some(Loaded::Forecaster(forecaster)) => {
+            let table = input::table(data, &report.file.dialect()?)?;
             let origins = input::origins(&report.origins.flags);
-            (Report::of_forecaster(forecaster, &table, origins, &source(&report.data))?, table.rows(), table.rows())
+            (Report::of_forecaster(forecaster, &table, origins, &source(data))?, table.rows(), table.rows())
         }
     };
     if let Some(mut page) = page {
@@ -83,12 +87,13 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
 fn evaluation_set(
     model: &Model,
     report: &arguments::Report,
+    data: &str,
     shared: &Shared,
 ) -> Result<(EvaluationSet, Vec<String>), Error> {
     let weight = report.weight.as_deref();
     let mut schema = model.encoder().schema_with_target();
     schema.columns.extend(weight.map(|name| (name.to_string(), ColumnType::number())));
-    let mut stream = input::stream(&report.data, &schema.in_dialect(&report.file.dialect()?)?)?;
+    let mut stream = input::stream(data, &schema.in_dialect(&report.file.dialect()?)?)?;
     let mut warnings = Warnings::default();
     // A sequence is read as a whole, because windows cross chunks.
     if model.encoder().sequence().is_some() {

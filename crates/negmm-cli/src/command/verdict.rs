@@ -51,7 +51,11 @@ pub fn words(verdict: &MonitorStatus, Subject { target, baseline, training }: &S
     }
     if let (Some(crps), Some(constant)) = (verdict.crps, verdict.constant_crps) {
         let before = training.map_or(String::new(), |training| format!(", in training {}", number(training)));
-        lines.push(("CRPS".into(), format!("{}, baseline ({baseline}) {}{before}", number(crps), number(constant))));
+        let beside = match baseline.as_str() {
+            "" => String::new(),
+            baseline => format!(", baseline ({baseline}) {}", number(constant)),
+        };
+        lines.push(("CRPS".into(), format!("{}{beside}{before}", number(crps))));
     }
     let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let mut text = format!("{}, target {target:?}", counted(verdict.rows as usize, "row"));

@@ -107,6 +107,17 @@ impl Mixtures {
         }
     }
 
+    /// Adds mixtures with as many components; whether they have as many.
+    pub(crate) fn append(&mut self, more: &Self) -> bool {
+        if self.components != more.components {
+            return false;
+        }
+        self.weights.extend_from_slice(&more.weights);
+        self.means.extend_from_slice(&more.means);
+        self.sds.extend_from_slice(&more.sds);
+        true
+    }
+
     /// Rows: how many mixtures there are.
     pub fn len(&self) -> usize {
         self.weights.len() / self.components

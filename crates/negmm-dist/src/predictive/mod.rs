@@ -192,6 +192,36 @@ impl Predictions {
         }
     }
 
+    /// The rows of several predictions of one kind and support, one after the other.
+    ///
+    /// # Errors
+    /// When they are of several kinds, or have several numbers of components, samples or levels.
+    pub fn concatenate<'p>(parts: impl IntoIterator<Item = &'p Self>) -> Result<Self> {
+        let mut parts = parts.into_iter();
+        let Some(first) = parts.next() else { return Err(Error::data("expected at least 1 prediction, found none")) };
+        let mut whole = first.clone();
+        for part in parts {
+            let same = whole.support == part.support
+                && match (&mut whole.kind, &part.kind) {
+                    (PredictionsKind::Mixtures(mixtures), PredictionsKind::Mixtures(more)) => mixtures.append(more),
+                    (PredictionsKind::Samples { pooled, .. }, PredictionsKind::Samples { pooled: more, .. }) => {
+                        pooled.append(more)
+                    }
+                    (PredictionsKind::Quantiles(quantiles), PredictionsKind::Quantiles(more)) => quantiles.append(more),
+                    (PredictionsKind::Families(families), PredictionsKind::Families(more)) => {
+                        families.extend_from_slice(more);
+                        true
+                    }
+                    _ => false,
+                };
+            if !same {
+                return Err(Error::data("expected predictions of one kind, with the same number of parts in each row"));
+            }
+        }
+        whole.novelty = None;
+        Ok(whole)
+    }
+
     /// Sets the novelty of each row: how far it lies outside the training ranges.
     #[must_use]
     pub fn with_novelty(mut self, novelty: Option<Novelty>) -> Self {

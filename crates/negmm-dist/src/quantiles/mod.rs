@@ -210,6 +210,19 @@ impl QuantileSets {
         QuantileSet { levels, values: &self.values[knots], tails: self.tails }
     }
 
+    /// Adds rows with the same levels, or histograms with as many bins; whether they are such.
+    pub(crate) fn append(&mut self, more: &Self) -> bool {
+        let fits = self.knots == more.knots && self.tails == more.tails;
+        match (&mut self.levels, &more.levels) {
+            (Levels::Shared(levels), Levels::Shared(others)) if fits && levels == others => {}
+            (Levels::Own(levels), Levels::Own(others)) if fits => levels.extend_from_slice(others),
+            _ => return false,
+        }
+        self.values.extend_from_slice(&more.values);
+        self.crossing += more.crossing;
+        true
+    }
+
     /// These rows, in this order.
     pub(crate) fn select(&self, rows: &[usize]) -> Self {
         let pick = |values: &[f64]| crate::mixture::rows_of(values, self.knots, rows);

@@ -85,6 +85,15 @@ impl SampleSets {
         self.values.iter_mut().for_each(|value| *value = support.nearest(*value));
     }
 
+    /// Adds sets with as many samples; whether they have as many.
+    pub(crate) fn append(&mut self, more: &Self) -> bool {
+        if self.samples != more.samples {
+            return false;
+        }
+        self.values.extend_from_slice(&more.values);
+        true
+    }
+
     /// Rows: how many sets there are.
     pub fn len(&self) -> usize {
         self.values.len() / self.samples

@@ -54,6 +54,12 @@ impl Default for ScoreSpec {
 }
 
 impl ScoreSpec {
+    /// The levels of quantile scores of predictions that are not quantiles themselves; the same for all predictions where they are
+    /// compared.
+    pub fn usual_levels() -> Vec<f64> {
+        LEVELS.to_vec()
+    }
+
     /// The levels of the quantile score of these predictions.
     fn levels_for(&self, predictions: &Predictions) -> Vec<f64> {
         if !self.levels.is_empty() {

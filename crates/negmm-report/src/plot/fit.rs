@@ -1,26 +1,25 @@
 //! Plots of predicted against observed targets, and of intervals over rows or time.
 
 use negmm::Distribution;
-use negmm::{Model, Result};
+use negmm::Result;
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable, evenly_spaced};
 use crate::diagnostics::{COVERAGE, Diagnostics};
 use crate::evaluation_set::{EvaluationSet, LastSteps};
-use crate::text::{count, counted, name, num, percent};
+use crate::text::{count, counted, num, percent};
 
 /// Rows in the scatter plot, and in the interval plot.
 const POINTS: usize = 500;
 const INTERVAL_ROWS: usize = 200;
 
 /// Observed against predicted targets, and intervals.
-pub fn fit(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Result<Vec<Plot>> {
-    let target = name(&model.encoder().target().name);
+pub fn fit(target: &str, evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Result<Vec<Plot>> {
     let intervals = match &evaluation.last_steps {
-        Some(last_steps) => over_time(last_steps, &target)?,
-        None => over_rows(evaluation, diagnostics, &target),
+        Some(last_steps) => over_time(last_steps, target)?,
+        None => over_rows(evaluation, diagnostics, target),
     };
-    Ok(vec![observed(evaluation, diagnostics, &target), intervals])
+    Ok(vec![observed(evaluation, diagnostics, target), intervals])
 }
 
 fn observed(evaluation: &EvaluationSet, diagnostics: &Diagnostics, target: &str) -> Plot {

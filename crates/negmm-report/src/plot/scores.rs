@@ -1,13 +1,12 @@
 //! The table and plot of scores, compared with the constant baseline.
 
+use negmm::Metrics;
 use negmm::censored::Censored;
 use negmm::metrics::COVERAGES;
-use negmm::{Metrics, Model};
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable};
 use crate::diagnostics::Diagnostics;
-use crate::evaluation_set::{EvaluationSet, RowOrigin};
 use crate::text::{num, percent};
 
 /// Name, score of the model and score of the baseline.
@@ -21,9 +20,8 @@ fn skill(ours: f64, theirs: f64) -> f64 {
 }
 
 /// The table of all scores: name, model, constant, improvement, and those of the rows held out in training.
-pub fn score_table(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> TextTable {
+pub fn score_table(held_out: Option<&Metrics>, diagnostics: &Diagnostics) -> TextTable {
     let (ours, theirs) = (&diagnostics.metrics, &diagnostics.baseline);
-    let held_out = model.record().validation.as_ref().filter(|_| evaluation.origin != RowOrigin::HeldOut);
     let mut table = TextTable::new(["score", "model", "constant", "improvement"]);
     if held_out.is_some() {
         table.header.push("held out in training".into());

@@ -1,21 +1,26 @@
 //! Plots of sharpness: interval widths, and the decomposition of the predicted variance.
 
 use negmm::Distribution;
-use negmm::Model;
+use negmm::Predictions;
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::calibration::group_axis;
 use super::{Plot, TextTable};
 use crate::diagnostics::{COVERAGE, Diagnostics};
 use crate::evaluation_set::EvaluationSet;
-use crate::text::{count, name, num, percent};
+use crate::text::{count, num, percent};
 
 /// Bins of the histogram.
 const BINS: usize = 30;
 
 /// Interval widths, the decomposition of the variance, and for ensembles its epistemic fraction.
-pub fn sharpness(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Vec<Plot> {
-    let mut plots = vec![widths(model, evaluation, diagnostics)];
+pub fn sharpness(
+    target: &str,
+    baseline: &Predictions,
+    evaluation: &EvaluationSet,
+    diagnostics: &Diagnostics,
+) -> Vec<Plot> {
+    let mut plots = vec![widths(target, baseline, evaluation, diagnostics)];
     if evaluation.predictions.mixtures().is_some_and(|mixtures| mixtures.components() > 1) {
         plots.push(decomposition(
             evaluation,
@@ -49,7 +54,7 @@ pub fn sharpness(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagno
     plots
 }
 
-fn widths(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Plot {
+fn widths(target: &str, baseline: &Predictions, evaluation: &EvaluationSet, diagnostics: &Diagnostics) -> Plot {
     let widths: Vec<f64> = diagnostics.rows.iter().map(|row| row.width()).collect();
     let mut sorted = widths.clone();
     sorted.sort_by(f64::total_cmp);
@@ -69,10 +74,9 @@ fn widths(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics) 
     for (bin, height) in edges.windows(2).zip(&heights) {
         table.push([num(bin[0]), num(bin[1]), percent(*height)]);
     }
-    let baseline = model.baseline(1).row(0).interval(COVERAGE);
-    let constant = baseline.width();
+    let constant = baseline.row(0).interval(COVERAGE).width();
     let panel = Panel::new(
-        Axis::new(format!("width of the 90 % interval of {}", name(&model.encoder().target().name))).include(0.0),
+        Axis::new(format!("width of the 90 % interval of {target}")).include(0.0),
         Axis::new("fraction of rows").percent().include(0.0),
     )
     .with(Mark::histogram(&edges, &heights).colour(Colour::Blue).name("rows"));

@@ -68,14 +68,12 @@ impl Map {
         }
     }
 
-    /// Whether there are enough rows for a quantile of this level.
-    pub(super) fn reaches(&self, level: f64) -> bool {
+    /// The lowest level of a quantile that there are enough rows for.
+    pub(super) fn lowest_level(&self) -> f64 {
         match self {
-            Self::Conformal { weights, .. } => {
-                // The rank of the conformal interval: at least one row must lie outside.
-                (1.0 - (2.0 * level - 1.0).abs()) * (weights.iter().sum::<f64>() + 1.0) >= 1.0
-            }
-            _ => true,
+            // At least one of n + 1 rows lies outside the conformal interval.
+            Self::Conformal { weights, .. } => 0.5 / (weights.iter().sum::<f64>() + 1.0),
+            _ => 0.0,
         }
     }
 
@@ -90,7 +88,7 @@ impl Map {
             Self::Conformal { scores, weights } => {
                 let list = ConformityScores { scores: scores.clone(), weights: weights.clone() };
                 let outside = list.threshold((2.0 * level - 1.0).abs(), 1.0).outside;
-                if outside <= 0.0 && !self.reaches(level) {
+                if outside <= 0.0 && level.min(1.0 - level) < self.lowest_level() {
                     let rows: f64 = weights.iter().sum();
                     return Err(Error::options(format!(
                         "the {rows} calibration rows are too few for a conformal quantile of level {level}"

@@ -220,9 +220,9 @@ impl Recalibration {
         self.groups.iter().map(|group| (group.name.as_str(), group.rows, group.map.to_string()))
     }
 
-    /// Whether there are enough rows for quantiles of this level.
-    pub fn reaches(&self, level: f64) -> bool {
-        self.groups.iter().all(|group| group.map.reaches(level))
+    /// The lowest level of a quantile that there are enough rows for; the highest one is 1 minus that.
+    pub fn lowest_level(&self) -> f64 {
+        self.groups.iter().map(|group| group.map.lowest_level()).fold(0.0, f64::max)
     }
 
     /// Recalibrated quantiles: rows × levels, not decreasing within a row.
@@ -239,7 +239,7 @@ impl Recalibration {
             return Err(Error::data(format!("the recalibration goes by column {by:?}: each row needs its group")));
         }
         let mut values = Vec::with_capacity(predictions.len() * levels.len());
-        for at in 0..predictions.len() {
+        for (at, row) in predictions.rows().enumerate() {
             let name = if self.by.is_some() { groups[at].as_str() } else { "" };
             let group = self.groups.binary_search_by(|group| group.name.as_str().cmp(name)).map_err(|_| {
                 let known: Vec<&str> = self.groups.iter().map(|group| group.name.as_str()).take(8).collect();
@@ -250,7 +250,7 @@ impl Recalibration {
             let map = &self.groups[group].map;
             let first = values.len();
             for level in levels {
-                values.push(map.quantile(predictions.row(at), *level)?);
+                values.push(map.quantile(row, *level)?);
             }
             // The ends of conformal intervals are nested but for rounding.
             values[first..].sort_unstable_by(f64::total_cmp);
