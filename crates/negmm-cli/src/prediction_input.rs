@@ -5,7 +5,7 @@ use negmm::prediction_table::{Form, FormHints, PredictionColumns, PredictionRead
 
 use crate::arguments::file::FileFlags;
 use crate::arguments::predictions::FormFlags;
-use crate::format::{count, counted};
+use crate::format::counted;
 use crate::input;
 
 /// Rows read at once: cells, divided by columns, so that memory does not grow with the number of columns.
@@ -69,10 +69,4 @@ pub fn numbers(option: &str, text: &str) -> Result<Vec<f64>, Error> {
         number.ok_or_else(|| Error::option(option, format!("must be numbers with commas between them, found {text:?}")))
     };
     text.split(',').map(number).collect()
-}
-
-/// `1,000 rows of p.csv, target "y": 99 quantiles, q0.01 to q0.99`
-pub fn heading(rows: usize, path: &str, target: &str, form: &Form) -> String {
-    let noun = if rows == 1 { "row" } else { "rows" };
-    format!("{} {noun} of {}, target {target:?}: {form}", count(rows), crate::command::report::source(path))
 }

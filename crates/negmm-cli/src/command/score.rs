@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use negmm::prediction_table::{PredictionChunk, PredictionColumns};
+use negmm::prediction_table::{Form, PredictionChunk, PredictionColumns};
 use negmm::verification::{
     Decomposition, ScoreSpec, ScoreSummary, Scorecard, decompose, randomised_pit, threshold_grid,
 };
@@ -12,11 +12,12 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments::Shared;
 use crate::arguments::predictions::Score;
+use crate::command::report::source;
 use crate::console::{print, print_json, warn};
 use crate::format::{bars, count, counted, number};
 use crate::output::Output;
 use crate::output_paths::{OutputPath, check_distinct};
-use crate::prediction_input::{self, chunk_rows, heading, numbers};
+use crate::prediction_input::{self, chunk_rows, numbers};
 use crate::progress::Bar;
 use crate::text_table;
 
@@ -67,6 +68,12 @@ pub fn run(arguments: &Score, shared: &Shared) -> Result<(), Error> {
         heading(rows, &arguments.predictions, &arguments.target, reader.form()),
         result.text(arguments.by.as_deref())
     ))
+}
+
+/// `1,000 rows of p.csv, target "y": 99 quantiles, q0.01 to q0.99`
+fn heading(rows: usize, path: &str, target: &str, form: &Form) -> String {
+    let noun = if rows == 1 { "row" } else { "rows" };
+    format!("{} {noun} of {}, target {target:?}: {form}", count(rows), source(path))
 }
 
 /// The scores that were asked for.
