@@ -189,7 +189,7 @@ fn wrong_files_are_refused_with_row_and_column() {
         "y,q0.1,q0.9\n1,0,2\n",
         &["--between", "2"],
         2,
-        "--between must be two numbers, the smaller first, such as 0,10",
+        "between must be two numbers, the smaller first, such as 0,10",
     );
     // A thousand columns are no problem, and crossing quantiles are counted.
     let names: Vec<String> = (1..1000).map(|level| format!("q{}", f64::from(level) / 1000.0)).collect();
@@ -364,7 +364,7 @@ fn a_report_of_predictions_equals_that_of_the_model() {
     {
         assert_eq!(plot(&direct, name), plot(&given, name), "{name}");
     }
-    for words in ["Predictions of ", "climatology", "in p.csv: mixtures of "] {
+    for words in ["Predictions of ", "climatology", "mixtures of "] {
         assert!(given.contains(words), "{words}");
     }
     // Quantiles, samples and families have pages too.
