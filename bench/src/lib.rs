@@ -3,6 +3,7 @@
 
 pub mod datasets;
 pub mod floor;
+pub mod honesty;
 pub mod options;
 pub mod peers;
 pub mod results;

@@ -170,6 +170,9 @@ pub struct Evaluate {
     /// Sample-weight column
     #[arg(long, value_name = "COL")]
     pub weight: Option<String>,
+    /// Also score by groups: the categories of this column, or quantile bins of its numbers
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub by: Option<String>,
     /// Forecast origins.
     #[command(flatten)]
     pub origins: Given<OriginFlags>,
@@ -202,6 +205,9 @@ pub struct Calibrate {
     /// Likelihood-ratio column, for covariate shift (weighted conformal prediction); new rows must have it too
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub weight: Option<String>,
+    /// File with the inputs of rows to be predicted: estimates weights for covariate shift towards them
+    #[arg(long, value_name = "FILE", conflicts_with = "weight")]
+    pub towards: Option<String>,
     /// The format of the file.
     #[command(flatten)]
     pub file: FileFlags,

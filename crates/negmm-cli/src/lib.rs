@@ -13,6 +13,7 @@ mod format;
 mod input;
 mod interrupt;
 mod journal;
+mod metrics_json;
 mod output;
 mod output_paths;
 mod parse;
@@ -20,7 +21,7 @@ mod prediction_input;
 mod predictions;
 mod progress;
 mod renamed;
-
+mod row_notes;
 mod text_table;
 mod usage_error;
 mod without_target;

@@ -22,6 +22,7 @@ mod predict;
 mod reading;
 mod refusals;
 mod report;
+mod scores;
 mod sequence;
 mod serve;
 mod serve_conformal;

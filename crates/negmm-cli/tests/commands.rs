@@ -124,7 +124,11 @@ fn machine_readable_output() {
     let folder = Folder::with_model();
     let scores = ["coverage", "crps", "mae", "nll", "pit", "rmse", "rows", "width"];
     let evaluate = folder.done(&["evaluate", "ok.negmm", "ok.csv", "--json"]).json();
-    assert_eq!(keys(&evaluate), scores);
+    let more = ["baseline", "outside", "skill", "training_rows"];
+    let mut expected: Vec<&str> = scores.iter().chain(&more).copied().collect();
+    expected.sort_unstable();
+    assert_eq!(keys(&evaluate), expected);
+    assert_eq!(keys(&evaluate["baseline"]), scores);
     assert_eq!(evaluate["rows"], 60);
     assert_eq!(keys(&evaluate["coverage"]), ["0.5", "0.9", "0.95"]);
     assert_eq!(evaluate["pit"].as_array().unwrap().len(), 20);
@@ -140,6 +144,7 @@ fn machine_readable_output() {
         "parameters",
         "rows",
         "seconds",
+        "skill",
         "validation",
     ];
     assert_eq!(keys(&fit), expected);

@@ -31,6 +31,7 @@ pub mod quote;
 pub mod samples;
 pub mod score;
 mod sentence;
+pub mod skill;
 #[doc(hidden)]
 pub mod streams;
 mod suggestion;
@@ -59,6 +60,7 @@ pub use mixture::{Mixture, Mixtures, TailQuantile};
 pub use novelty::Novelty;
 pub use predictive::Predictions;
 pub use quantiles::QuantileSets;
+pub use skill::{Skill, SkillAccumulator};
 #[doc(hidden)]
 pub use suggestion::suggestion;
 pub use support::Support;

@@ -7,14 +7,14 @@ use crate::distribution::Distribution;
 use crate::distribution_ref::DistributionRef;
 use crate::mixture::QuantileLevel;
 use crate::predictive::{Predictions, check_step};
-use crate::weights::check_weights;
+use crate::weights::{check_weights, weight_of};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Bins of the histogram of the probability integral transform.
 pub const PIT_BINS: usize = 20;
 
-/// Scores of predictions, averaged over rows.
+/// Scores of predictions, averaged over rows. Where no target is observed, all but `censored` are 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -22,7 +22,7 @@ pub struct Metrics {
     pub rows: u64,
     /// Root of the mean squared error of the predicted mean.
     pub rmse: f64,
-    /// Mean absolute error of the predicted mean.
+    /// Mean absolute error of the predicted median.
     pub mae: f64,
     /// Mean logarithmic score: negative log likelihood of a row, by the probability at an atom, otherwise by the density.
     pub nll: f64,
@@ -87,7 +87,7 @@ impl Metrics {
     /// rows are not representative, so no model should be chosen by their scores.
     ///
     /// # Errors
-    /// Also when there is not one valid interval for each row, or no target is observed.
+    /// Also when there is not one valid interval for each row.
     pub fn of_known(
         predictions: &Predictions,
         known: &CensoredTargets,
@@ -95,11 +95,31 @@ impl Metrics {
         grid: Option<f64>,
     ) -> Result<Self> {
         let censored = Censored::of(predictions, known, weights)?;
-        let rows = known.values();
+        let counts = |row: &usize| weight_of(weights, *row) > 0.0;
+        let rows: Vec<usize> = known.values().into_iter().filter(counts).collect();
+        if rows.is_empty() {
+            return Ok(Self { censored: Some(censored), ..Self::of_no_rows(grid) });
+        }
         let pick = |list: &[f64]| rows.iter().map(|row| list[*row]).collect::<Vec<_>>();
         let (y, weights) = (pick(&known.lower), weights.map(pick));
         let metrics = Self::weighted(&predictions.select(&rows), &y, weights.as_deref(), grid)?;
         Ok(Self { censored: Some(censored), ..metrics })
+    }
+
+    fn of_no_rows(grid: Option<f64>) -> Self {
+        let zeros = ByCoverage::new([0.0; COVERAGES.len()]);
+        Self {
+            rows: 0,
+            rmse: 0.0,
+            mae: 0.0,
+            nll: 0.0,
+            mass_nll: grid.map(|_| 0.0),
+            crps: 0.0,
+            coverage: zeros,
+            width: zeros,
+            pit: [0.0; PIT_BINS],
+            censored: None,
+        }
     }
 
     /// Checks scores that were read from a file.
@@ -136,8 +156,12 @@ pub struct MetricsAccumulator {
     pit: [f64; PIT_BINS],
 }
 
+/// The index of the median among the quantiles of a row: after the ends of all intervals.
+const MEDIAN: usize = 2 * COVERAGES.len();
+
 /// The scores of one row.
 struct RowScores {
+    /// Of the mean.
     error: f64,
     nll: f64,
     /// 0 without a grid.
@@ -174,7 +198,10 @@ impl MetricsAccumulator {
     }
 
     /// As [`MetricsAccumulator::add`]; returns the CRPS of each row.
-    fn add_rows(&mut self, predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
+    ///
+    /// # Errors
+    /// As [`MetricsAccumulator::add`].
+    pub fn add_rows(&mut self, predictions: &Predictions, y: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
         if let Some(row) = y.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(format!("expected a finite target, found {}", y[row])).at_row(row as u64));
         }
@@ -182,8 +209,8 @@ impl MetricsAccumulator {
         self.grid = self.grid.or(predictions.support().step);
         self.grid.map_or(Ok(()), check_step)?;
         let scores = predictions.each_with(y, |row, y| RowScores::of(row, y, self.grid))?;
-        let levels: Vec<QuantileLevel> =
-            COVERAGES.iter().flat_map(|coverage| QuantileLevel::around(*coverage)).collect();
+        let levels = COVERAGES.iter().flat_map(|coverage| QuantileLevel::around(*coverage));
+        let levels: Vec<QuantileLevel> = levels.chain([QuantileLevel::Below(0.5)]).collect();
         let ends = predictions.quantiles(&levels);
         // Summed row by row, in order, so that neither threads nor chunks change a bit.
         for (number, (row, &y)) in scores.iter().zip(y).enumerate() {
@@ -191,7 +218,7 @@ impl MetricsAccumulator {
             self.rows += 1;
             self.weight += weight;
             self.squared_error += weight * (row.error * row.error);
-            self.absolute_error += weight * row.error.abs();
+            self.absolute_error += weight * (ends[MEDIAN][number] - y).abs();
             self.nll += weight * row.nll;
             self.mass_nll += weight * row.mass_nll;
             self.crps += weight * row.crps;
@@ -264,6 +291,24 @@ mod tests {
             assert!((metrics.width.values()[at] - 2.0 * normal::quantile(0.5 + 0.5 * coverage)).abs() < 1e-12);
         }
         assert_eq!(metrics.pit, [100.0; PIT_BINS]);
+    }
+
+    #[test]
+    fn absolute_errors_are_of_the_median_and_squares_of_the_mean() {
+        // A tenth of the probability lies far away: the mean is 10, the median near 0.
+        let mixtures = Mixtures::new(2, vec![0.9, 0.1], vec![0.0, 100.0], vec![1.0, 1.0]).unwrap();
+        let metrics = Metrics::of(&mixtures.into(), &[0.0]).unwrap();
+        assert!((metrics.rmse - 10.0).abs() < 1e-12 && metrics.mae < 0.2, "{metrics:?}");
+    }
+
+    #[test]
+    fn intervals_alone_are_scored() {
+        let known = CensoredTargets { lower: vec![-1.0, 0.0], upper: vec![1.0, f64::INFINITY] };
+        let metrics = Metrics::of_known(&standard(2), &known, None, None).unwrap();
+        let expected = -0.5 * (libm::log(normal::cdf(1.0) - normal::cdf(-1.0)) + libm::log(0.5));
+        assert!((metrics.censored.as_ref().unwrap().nll - expected).abs() < 1e-12);
+        assert_eq!((metrics.rows, metrics.crps), (0, 0.0));
+        assert!(metrics.check().is_ok());
     }
 
     #[test]

@@ -61,6 +61,7 @@ number!(f32, Dtype::F32);
 number!(f64, Dtype::F64);
 number!(u16, Dtype::U16);
 number!(u32, Dtype::U32);
+number!(u64, Dtype::U64);
 
 /// A safetensors file of these tensors, and a text under the name `key`.
 pub fn to_bytes(key: &str, text: String, tensors: &[Tensor]) -> Result<Vec<u8>, Flaw> {

@@ -246,3 +246,16 @@ fn ten_thousand_rows_make_a_small_page_and_many_more_a_sample() {
     let html = Report::new(&model, &evaluation, "many.csv").unwrap().html();
     assert!(html.len() < MAX_BYTES && html.contains("a random sample of 100,000 of the 120,000 rows"));
 }
+
+#[test]
+fn the_group_whose_coverage_is_off_is_named() {
+    // The constant model knows nothing of the site, where the target lies elsewhere.
+    let (x, noise) = (numbers(600, 1), numbers(600, 2));
+    let site = Column::text((0..600).map(|row| Some(if row % 3 == 0 { "north" } else { "south" })));
+    let y = (0..600).map(|row| noise[row] + if row % 3 == 0 { 2.0 } else { 0.0 }).collect();
+    let rows = table(vec![("x", Column::Numbers(x)), ("site", site), ("y", Column::Numbers(y))]);
+    let model = fit(&rows, "y", &method("constant", "1")).unwrap();
+    let html = report(&model, &rows).html();
+    assert!(html.contains("Coverage is off by more than chance for site "), "no sentence");
+    assert!(!html.contains("for x ") && !html.contains(", x below"));
+}

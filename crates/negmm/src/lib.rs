@@ -43,6 +43,7 @@
 //! | search spaces | the best configuration, with a journal of trials | [`tune`] |
 
 mod accelerator;
+pub mod by_group;
 pub mod compare;
 pub mod conformal;
 pub mod forecast;
@@ -72,8 +73,8 @@ pub mod data {
         CsvStream, Dataset, Dialect, ENCODED_LIMIT, EncodedTable, Encoder, EncoderOptions, Encoding, Extrapolation,
         Input, Intervals, KeptColumn, Kind, MAX_CATEGORIES, MISSING, MOST_WINDOW, NO_CATEGORY, Novelty, NumberEncoding,
         NumberFormat, PredictedRows, QuantileTransform, ROW_ALIGN, RowStream, STATISTICS, Schema, Sequence, Table,
-        Target, TargetEncoding, TargetSpec, TextEncoding, TimeDifference, TimeEncoding, TimeFormat, TimePart,
-        TypedColumn, Warnings, windows,
+        Target, TargetEncoding, TargetSpec, TextEncoding, TimeDifference, TimeEncoding, TimeFormat, TimeOrder,
+        TimePart, TypedColumn, Warnings, windows,
     };
 
     /// Splits of rows: training and validation, folds, groups, blocks in time.
@@ -202,7 +203,7 @@ pub use negmm_data::{Encoder, Table};
 pub use negmm_dist::{
     Distribution, DistributionKind, DistributionRef, Error, ErrorKind, HighestDensityRegion, Hint, Interval,
     JointMixture, JointMixtures, Location, LocationPart, Metrics, Mixture, Mixtures, Predictions, QuantileAccelerator,
-    Result, Rng, Support, TailQuantile, Warning, Wording,
+    Result, Rng, Skill, SkillAccumulator, Support, TailQuantile, Warning, Wording,
 };
 pub use predict::{Columns, Query};
 pub use toy::Toy;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use negmm::conformal::{Calibration, CalibrationSet, CoverageGuarantee, GroupGuarantee, LabelColumns, SetKind};
-use negmm::data::Warnings;
+use negmm::data::{Dataset, Warnings};
+use negmm::model::SeenRows;
 use negmm::{Error, Loaded, Model};
 use serde_json::{Value, json};
 
@@ -15,6 +16,7 @@ use crate::input;
 use crate::output::write;
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
+use crate::row_notes;
 use crate::without_target::WithoutTarget;
 
 /// Rows read at once.
@@ -62,7 +64,8 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
     let Some(calibration) = model.calibration() else { return Ok(()) };
     if shared.json {
         return print_json(&json!({
-            "rows": calibration.rows(), "by": calibration.by(), "weight": calibration.weight(), "model": path,
+            "rows": calibration.rows(), "by": calibration.by(), "weight": calibration.weight(), "towards": calibrate.towards,
+            "model": path,
             "guarantees": COVERAGES.iter().flat_map(|coverage| of_coverage(calibration, *coverage)).collect::<Vec<_>>(),
         }));
     }
@@ -75,7 +78,8 @@ fn read(calibrate: &Calibrate, data: &str, model: &Model, shared: &Shared) -> Re
     let schema = columns.added_to(model.encoder().schema_with_target());
     let mut stream = input::stream(data, &schema.in_dialect(&calibrate.file.dialect()?)?)?;
     let (mut set, mut warnings, bar) = (CalibrationSet::default(), Warnings::default(), Bar::rows(shared));
-    let mut without_target = WithoutTarget::new(model);
+    let (mut without_target, mut seen) = (WithoutTarget::new(model), SeenRows::default());
+    let mut tables = Vec::new();
     let target = &model.encoder().target().name;
     while let Some(chunk) = stream.next_chunk(CHUNK)? {
         warnings.merge(&chunk.warnings);
@@ -83,12 +87,31 @@ fn read(calibrate: &Calibrate, data: &str, model: &Model, shared: &Shared) -> Re
         let Some(table) = without_target.leave_out(chunk.table)? else { continue };
         let (predictions, odd) = model.predict_known(&table)?;
         warnings.merge(&odd);
+        if calibrate.towards.is_some() {
+            tables.push(model.encoder().encode_features(&table)?.0);
+        }
+        if let Some(more) = model.seen_rows(&table)? {
+            seen.merge(more);
+        }
         set.add(&predictions, &model.encoder().targets(&table)?, labels)?;
         bar.add(table.rows());
     }
     bar.clear();
     warn(shared.quiet, &[without_target.finish()?, warnings.sentences()].concat());
-    set.calibration(columns.by, columns.weight)
+    let therefore = "coverage is guaranteed only if the model has not seen the calibration rows";
+    warn(shared.quiet, row_notes::seen(&seen, therefore).as_slice());
+    match &calibrate.towards {
+        Some(towards) => {
+            let dialect = calibrate.file.dialect()?;
+            let mut stream = input::stream(towards, &model.encoder().schema().in_dialect(&dialect)?)?;
+            let mut inputs = Vec::new();
+            while let Some(chunk) = stream.next_chunk(CHUNK)? {
+                inputs.push(model.encoder().encode_features(&chunk.table)?.0);
+            }
+            set.shifted(columns.by, &Dataset::concatenated(tables), &Dataset::concatenated(inputs))
+        }
+        None => set.calibration(columns.by, columns.weight),
+    }
 }
 
 /// The guarantees of sets of this coverage as JSON.
@@ -115,6 +138,13 @@ fn sentences(model: &Model, calibration: &Calibration) -> String {
         "{} for {target:?}, calibrated on {rows}, which must not be training rows",
         model.method().name()
     )];
+    if calibration.is_shifted() {
+        lines.push(
+            "weights are estimated from the inputs: coverage is for rows with inputs such as those of the other file, off by at \
+             most half the mean absolute error of the weights"
+                .into(),
+        );
+    }
     match calibration.by() {
         None => {
             lines.push("coverage of conformal intervals and regions".into());

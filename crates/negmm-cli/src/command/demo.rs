@@ -91,7 +91,8 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let grid = Table::new(vec![("x", Column::Numbers(grid))])?;
     let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).take(POINTS).collect();
     let picture = chart::density(&model.predict(&grid)?, range, &points, HEIGHT);
-    let scores = text_table::scores(&[("truth", &truth), (model.method().name(), &ours), ("constant", &constant)]);
+    let scores =
+        text_table::scores(&[("truth", &truth), (model.method().name(), &ours), ("constant", &constant)], None);
     let mut text = format!("{}: {about}\n{rows} training rows, {TEST_ROWS} test rows\n\n{scores}\n\n", toy.name());
     let _ = write!(text, "{picture}\n\npredicted density (shaded, by column) and test rows (dots)");
     if let Some(folder) = &demo.save {

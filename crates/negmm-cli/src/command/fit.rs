@@ -16,6 +16,7 @@ use crate::command::{forecast, held_out};
 use crate::config::FitConfig;
 use crate::console::{eprint, print, print_json, print_warnings, warn};
 use crate::engine::Trainer;
+use crate::metrics_json::metrics_json;
 use crate::output::Output;
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
@@ -77,8 +78,9 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "epochs": epochs,
             "best_epoch": best_epoch,
             "seconds": seconds,
-            "validation": record.validation,
-            "baseline": record.baseline,
+            "validation": record.validation.as_ref().map(metrics_json),
+            "baseline": record.baseline.as_ref().map(metrics_json),
+            "skill": record.skill,
             "model": path,
             "columns": column_summary::json(model, &table, &data.inputs),
         });
@@ -255,6 +257,7 @@ pub fn held_out_scores(model: &Model) -> Option<String> {
         ),
         (None, None) => format!("scores on the {rows} that selected the epoch (slightly optimistic):"),
     };
-    let scores = text_table::scores(&[(model.method().name(), validation), ("constant", baseline)]);
+    let lines = [(model.method().name(), validation), ("constant", baseline)];
+    let scores = text_table::scores(&lines, record.skill.as_ref());
     Some(format!("{heading}\n{scores}"))
 }

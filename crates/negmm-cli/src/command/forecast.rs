@@ -186,6 +186,9 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     if evaluate.weight.is_some() {
         return Err(Error::options("--weight cannot be used with forecasts"));
     }
+    if evaluate.by.is_some() {
+        return Err(Error::options("--by cannot be used with forecasts"));
+    }
     let origins = input::origins(&evaluate.origins.flags);
     let table = input::table(&evaluate.data, &evaluate.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;

@@ -1,10 +1,12 @@
 //! `negmm monitor`: a sequential test of calibration, from predictions and observed targets.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
 use negmm::data::Warnings;
 use negmm::forecast::{ForecastPoint, Forecaster, Forecasts};
+use negmm::model::SeenRows;
 use negmm::monitor::{Monitor, MonitorConfig};
 use negmm::{Error, Loaded, Model};
 use negmm_draw::Style;
@@ -15,14 +17,21 @@ use crate::arguments::{self, Shared};
 use crate::command::monitor_predictions;
 use crate::command::verdict::{Subject, figure, words};
 use crate::console::{print, print_json, print_warnings, warn};
+use crate::format::count;
 use crate::input;
 use crate::output::write;
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::progress::Bar;
+use crate::row_notes;
 use crate::without_target::WithoutTarget;
 
 /// Rows read at once.
 const CHUNK: usize = 16_384;
+
+/// Hashes of monitored rows that the state keeps at most: 1 MB.
+const MOST_COUNTED: usize = 50_000;
+/// The fraction of equal rows among those of training above which an equal row is not taken as the same.
+const FEW_REPEATS: f64 = 0.01;
 
 /// The state of monitoring, as it is saved.
 #[derive(Serialize, Deserialize)]
@@ -32,6 +41,9 @@ struct State {
     /// The time of the last monitored step of a series, in seconds since 1970 if it has dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<f64>,
+    /// Hashes of the last monitored rows of a table, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    counted: Vec<u64>,
 }
 
 /// Runs it; whether there is an alarm.
@@ -52,7 +64,12 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
     let loaded = arguments.model.as_deref().map(|model| input::model(model, Some(data))).transpose()?;
     let subject = loaded.as_ref().map_or_else(|| Ok(monitor_predictions::subject(arguments)), subject)?;
     let before = arguments.state.as_deref().map(|path| before(path, &subject.target, config)).transpose()?.flatten();
-    let mut seen = before.unwrap_or_else(|| State { target: subject.target.clone(), monitor: new, until: None });
+    let mut seen = before.unwrap_or_else(|| State {
+        target: subject.target.clone(),
+        monitor: new,
+        until: None,
+        counted: Vec::new(),
+    });
     match &loaded {
         None => {
             input::no_forecast(arguments.forecaster.first())?;
@@ -60,7 +77,7 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
         }
         Some(Loaded::Model(model)) => {
             input::no_forecast(arguments.forecaster.first())?;
-            see(&mut seen.monitor, arguments, data, model, shared)?;
+            see(&mut seen, arguments, data, model, shared)?;
         }
         Some(Loaded::Joint(_)) => {}
         Some(Loaded::Forecaster(forecaster)) => see_series(&mut seen, arguments, data, forecaster, shared)?,
@@ -134,8 +151,9 @@ fn before(path: &Path, target: &str, config: MonitorConfig) -> Result<Option<Sta
     Ok(Some(state))
 }
 
+/// Updates the monitor with the rows of a file. With a state, rows that were counted before are left out.
 fn see(
-    monitor: &mut Monitor,
+    state: &mut State,
     arguments: &arguments::Monitor,
     data: &str,
     model: &Model,
@@ -146,16 +164,34 @@ fn see(
     let (mut warnings, bar, mut without_target) = (Warnings::default(), Bar::rows(shared), WithoutTarget::new(model));
     // A sequence is read as a whole, because windows cross chunks.
     let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
+    let before: HashSet<u64> = state.counted.iter().copied().collect();
+    let (mut seen, mut again) = (SeenRows::default(), 0);
     while let Some(chunk) = stream.next_chunk(at_once)? {
         warnings.merge(&chunk.warnings);
         let Some(table) = without_target.leave_out(chunk.table)? else { continue };
         let (predictions, odd) = model.predict_known(&table)?;
         warnings.merge(&odd);
-        monitor.update(&predictions, &model.baseline(predictions.len()), &model.encoder().targets(&table)?)?;
+        let more = model.seen_rows(&table)?.unwrap_or_default();
+        seen.merge(more);
+        let y = model.encoder().targets(&table)?;
+        let hashes = if arguments.state.is_some() { model.row_hashes(&table)? } else { Vec::new() };
+        let is_new =
+            |row: &usize| more.repeats > FEW_REPEATS || hashes.get(*row).is_none_or(|hash| !before.contains(hash));
+        let new: Vec<usize> = (0..y.len()).filter(is_new).collect();
+        again += y.len() - new.len();
+        let own: Vec<f64> = new.iter().map(|row| y[*row]).collect();
+        state.monitor.update(&predictions.select(&new), &model.baseline(new.len()), &own)?;
+        state.counted.extend(new.iter().filter_map(|row| hashes.get(*row)));
         bar.add(table.rows());
     }
     bar.clear();
+    state.counted.drain(..state.counted.len().saturating_sub(MOST_COUNTED));
     warn(shared.quiet, &[without_target.finish()?, warnings.sentences()].concat());
+    warn(shared.quiet, row_notes::seen(&seen, "the calibration of new rows is not known from them").as_slice());
+    if again > 0 {
+        let (rows, were, are) = if again == 1 { ("row", "was", "is") } else { ("rows", "were", "are") };
+        warn(shared.quiet, &[format!("{} {rows} {were} counted before and {are} left out", count(again))]);
+    }
     Ok(())
 }
 

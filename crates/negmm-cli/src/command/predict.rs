@@ -12,11 +12,10 @@ use serde_json::json;
 use crate::arguments::{Predict, Shared};
 use crate::command::forecast;
 use crate::console::{print_json, warn};
-use crate::format::{count, counted};
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::predictions::{Encoded, Format, PredictionFile};
 use crate::progress::Bar;
-use crate::{conformal_notes, input};
+use crate::{conformal_notes, input, row_notes};
 
 /// Rows that one thread works on at once.
 const CHUNK: usize = 4096;
@@ -77,7 +76,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     bar.clear();
     output.finish()?;
     warn(shared.quiet, &warnings.sentences());
-    warn(shared.quiet, outside(&warnings).as_slice());
+    warn(shared.quiet, row_notes::outside(&warnings).as_slice());
     let calibrated = query.conformal && model.encoder().sequence().is_none();
     if let Some(calibration) = model.calibration().filter(|_| calibrated) {
         warn(shared.quiet, conformal_notes::unseen_groups(calibration, unseen_groups).as_slice());
@@ -89,16 +88,6 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
         return print_json(&json!({"rows": lines, "columns": names, "output": path, "outside": outside}));
     }
     Ok(())
-}
-
-/// A sentence about the rows outside the ranges of training, where there are some.
-fn outside(warnings: &Warnings) -> Option<String> {
-    let inputs = warnings.outside();
-    let (most, _) = inputs.iter().rev().max_by_key(|(_, count)| **count)?;
-    let by = if inputs.len() > 1 { "most often by" } else { "by" };
-    let (outside, rows) = (count(inputs.values().sum::<u64>() as usize), counted(warnings.rows() as usize, "row"));
-    let lie = if outside == "1" { "lies" } else { "lie" };
-    Some(format!("{outside} of {rows} {lie} outside the ranges of training ({by} {most})"))
 }
 
 /// As many chunks as there are threads, each of `at_once` rows and with the number of rows before it.

@@ -341,9 +341,38 @@ impl Dataset {
         numbers
     }
 
+    /// A hash of each row: of its inputs and of its number in `targets`. Equal rows have equal hashes on every machine.
+    ///
+    /// # Panics
+    /// When there is not one target for each row.
+    pub fn row_hashes(&self, targets: &[f64]) -> Vec<u64> {
+        assert_eq!(targets.len(), self.len(), "one target for each row");
+        let hash = |row: usize| {
+            let numbers = self.x[row * self.stride..][..self.features].iter().map(|x| u64::from(x.to_bits()));
+            let codes = self.levels.iter().map(|column| u64::from(column.codes[row]));
+            numbers.chain(codes).chain([targets[row].to_bits()]).fold(0, mixed)
+        };
+        (0..self.len()).map(hash).collect()
+    }
+
     /// The sample weights, 1 on average.
     pub fn sample_weights(&self) -> &[f32] {
         &self.sample_weights
+    }
+
+    /// The inputs of several sets with the same features, one after the other.
+    #[must_use]
+    pub fn concatenated(sets: Vec<Self>) -> Self {
+        let mut sets = sets.into_iter();
+        let Some(mut all) = sets.next() else { return Self::new(0) };
+        for set in sets {
+            all.x.extend(set.x);
+            all.y.extend(set.y);
+            all.sample_weights.extend(set.sample_weights);
+            all.levels.iter_mut().zip(set.levels).for_each(|(column, more)| column.codes.extend(more.codes));
+        }
+        (all.intervals, all.groups, all.times, all.novelty) = (None, None, None, None);
+        all
     }
 
     /// Some of the rows.
@@ -439,6 +468,14 @@ impl Dataset {
     pub fn y(&self) -> &[f32] {
         &self.y
     }
+}
+
+/// One step of a hash: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+fn mixed(hash: u64, more: u64) -> u64 {
+    let mut mixed = (hash ^ more).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 /// Renumbers groups from 0 in the order of their first rows.

@@ -3,13 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::conformity_scores::ConformityScores;
+use super::density_ratio::DensityRatio;
 use super::guarantee::{GroupGuarantee, Guarantee};
 use super::labels::Labels;
 use negmm_dist::{Error, Predictions, Result};
+use negmm_nn::dataset::Dataset;
 use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
 
 /// Maximum number of groups: a column with more is not a grouping.
 const MOST_GROUPS: usize = 1000;
+
+/// The name of weights that follow from inputs, where a column has none.
+const SHIFT: &str = "(weights of inputs)";
 
 /// The kind of a prediction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +66,18 @@ impl CalibrationSet {
         Ok(())
     }
 
+    /// As [`CalibrationSet::calibration`] without a column of weights: each row is weighted by the ratio of the density of
+    /// the inputs `new` to that of the calibration rows, `old`, which are encoded in the order in which they were added.
+    ///
+    /// # Errors
+    /// As [`CalibrationSet::calibration`], and when there are too few rows.
+    pub fn shifted(mut self, by: Option<&str>, old: &Dataset, new: &Dataset) -> Result<Calibration> {
+        let ratio = DensityRatio::fit(old, new)?;
+        self.labels.weights = ratio.weights(old);
+        let calibration = self.calibration(by, Some(SHIFT))?;
+        Ok(Calibration { weight: None, shift: Some(ratio), ..calibration })
+    }
+
     /// The calibration from these rows; `by` is the column of groups, `weight` that of weights.
     ///
     /// # Errors
@@ -107,6 +124,7 @@ impl CalibrationSet {
         Ok(Calibration {
             by: by.map(str::to_string),
             weight: weight.map(str::to_string),
+            shift: None,
             out_of_fold: false,
             groups: names.into_iter().zip(rows).map(group).collect(),
         })
@@ -137,6 +155,8 @@ impl CalibrationSet {
 pub struct Calibration {
     by: Option<String>,
     weight: Option<String>,
+    /// The weights of rows by their inputs, where they were estimated.
+    shift: Option<DensityRatio>,
     /// Whether the rows were predicted out of fold, by parts of the final model.
     out_of_fold: bool,
     groups: Vec<Group>,
@@ -168,6 +188,8 @@ pub(crate) struct CalibrationShape {
     by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     weight: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shift: Option<DensityRatio>,
     #[serde(default, rename = "crossed")]
     out_of_fold: bool,
     /// Name and number of rows of each group.
@@ -200,6 +222,20 @@ impl Calibration {
         self.weight.as_deref()
     }
 
+    /// Whether rows are weighted by their inputs, towards those of other rows.
+    pub fn is_shifted(&self) -> bool {
+        self.shift.is_some()
+    }
+
+    /// The weights of encoded rows, where they follow from their inputs.
+    pub fn shift_weights(&self, data: &Dataset) -> Option<Vec<f64>> {
+        self.shift.as_ref().map(|shift| shift.weights(data))
+    }
+
+    fn is_weighted(&self) -> bool {
+        self.weight.is_some() || self.shift.is_some()
+    }
+
     /// Whether it comes from out-of-fold predictions rather than from a separate calibration set.
     pub fn is_out_of_fold(&self) -> bool {
         self.out_of_fold
@@ -212,9 +248,9 @@ impl Calibration {
 
     /// The guarantee of sets of this coverage in each group; without groups a single one with an empty name.
     pub fn guarantees(&self, sets: SetKind, coverage: f64) -> Vec<GroupGuarantee<'_>> {
-        let of = |group: &Group| match (self.out_of_fold, &self.weight) {
-            (false, None) => Guarantee::split(coverage, group.rows, group.scores(sets)),
-            (_, weight) => Guarantee::without_bound(coverage, group.rows, weight.is_some(), group.scores(sets)),
+        let of = |group: &Group| match (self.out_of_fold, self.is_weighted()) {
+            (false, false) => Guarantee::split(coverage, group.rows, group.scores(sets)),
+            (_, weighted) => Guarantee::without_bound(coverage, group.rows, weighted, group.scores(sets)),
         };
         self.groups.iter().map(|group| GroupGuarantee { group: &group.name, guarantee: of(group) }).collect()
     }
@@ -240,19 +276,19 @@ impl Calibration {
         if let Some(name) = &self.by {
             check_groups(name, labels.groups.len(), count)?;
         }
-        if let Some(name) = &self.weight {
-            check_weights(name, &labels.weights, count)?;
+        if self.is_weighted() {
+            check_weights(self.weight.as_deref().unwrap_or(SHIFT), &labels.weights, count)?;
         }
         let of = |group: Option<&Group>, weight| match group {
             Some(group) => group.scores(sets).threshold(coverage, weight).outside,
             None => 0.0,
         };
-        if self.by.is_none() && self.weight.is_none() {
+        if self.by.is_none() && !self.is_weighted() {
             return Ok(vec![of(self.groups.first(), 1.0); count]);
         }
         let of_row = |row: usize| {
             let group = if self.by.is_some() { self.group(&labels.groups[row]) } else { self.groups.first() };
-            of(group, if self.weight.is_some() { labels.weights[row] } else { 1.0 })
+            of(group, if self.is_weighted() { labels.weights[row] } else { 1.0 })
         };
         Ok((0..count).map(of_row).collect())
     }
@@ -263,6 +299,7 @@ impl Calibration {
         let shape = CalibrationShape {
             by: self.by.clone(),
             weight: self.weight.clone(),
+            shift: self.shift.clone(),
             out_of_fold: self.out_of_fold,
             groups,
         };
@@ -277,8 +314,16 @@ impl Calibration {
     }
 
     /// The calibration from its stored parts.
-    pub(crate) fn read(shape: CalibrationShape, tensors: &Tensors<'_>) -> std::result::Result<Self, Flaw> {
-        let CalibrationShape { by, weight, out_of_fold, groups } = shape;
+    pub(crate) fn read(
+        shape: CalibrationShape,
+        features: usize,
+        tensors: &Tensors<'_>,
+    ) -> std::result::Result<Self, Flaw> {
+        let CalibrationShape { by, weight, shift, out_of_fold, groups } = shape;
+        if shift.as_ref().is_some_and(|shift| !shift.is_sound(features)) {
+            return Err("the weights of its calibration are not those of its inputs".into());
+        }
+        let is_weighted = weight.is_some() || shift.is_some();
         if groups.is_empty() || by.is_none() && groups.len() > 1 || !groups.is_sorted_by(|a, b| a.0 < b.0) {
             return Err("the groups of its calibration are not in order".into());
         }
@@ -290,7 +335,7 @@ impl Calibration {
                 let sound = scores.is_sorted_by(|a, b| a < b)
                     && scores.iter().all(|score| (0.0..=1.0).contains(score))
                     && weights.iter().all(|weight| *weight > 0.0 && weight.is_finite())
-                    && (weight.is_some() || weights.iter().sum::<f64>() == rows as f64)
+                    && (is_weighted || weights.iter().sum::<f64>() == rows as f64)
                     && (rows > 0 || scores.is_empty());
                 if sound {
                     Ok(ConformityScores { scores, weights })
@@ -301,7 +346,7 @@ impl Calibration {
             Ok(Group { rows, intervals: read("intervals")?, regions: read("regions")?, name })
         };
         let groups = groups.into_iter().enumerate().map(group).collect::<std::result::Result<_, Flaw>>()?;
-        Ok(Self { by, weight, out_of_fold, groups })
+        Ok(Self { by, weight, shift, out_of_fold, groups })
     }
 }
 

@@ -15,6 +15,7 @@
 mod adaptive;
 mod calibration;
 mod conformity_scores;
+mod density_ratio;
 mod guarantee;
 mod labels;
 mod predictor;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use negmm_data::{EncodedTable, Input, TimeOrder};
+use negmm_data::{EncodedTable, Encoding, Input, TimeOrder};
 use serde::Serialize;
 
 /// Inputs that are reported at most.
@@ -59,7 +59,8 @@ impl Drift {
         let mut first = 0;
         for input in encoded.encoder.inputs() {
             let features = first..first + input.encoding.features();
-            if input.name != order.name && !features.is_empty() {
+            // Other times drift as a matter of course.
+            if !matches!(input.encoding, Encoding::Time(_)) && input.name != order.name && !features.is_empty() {
                 inputs.extend(of_input(encoded, input, features.clone(), (oldest, newest)));
             }
             first = features.end;

@@ -7,8 +7,8 @@
 //! PyTorch's order (its two biases added up). Its target encoding of text columns is in `network.n.levels.c` (levels
 //! × mean, spread and rows), one for each `statistics` of the encoder's inputs, in their order. A model with a
 //! conformal calibration has `calibration.g.intervals` and `calibration.g.regions` (scores × score and weight) for
-//! each group g; versions that do not know them ignore them, so the format version is the same. The tensor `checksum`
-//! covers the text and all other tensors, so that a damaged file is refused.
+//! each group g, and the fingerprint of its training rows is in `training_rows`; versions that do not know them ignore
+//! them, so the format version is the same. The tensor `checksum` covers the text and all other tensors, so that a damaged file is refused.
 
 use std::fs::File;
 use std::io::Read;
@@ -18,6 +18,7 @@ use safetensors::tensor::{Dtype, SafeTensors};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use super::fingerprint::{Fingerprint, FingerprintShape};
 use super::tensors::{self, Shape};
 use super::{Model, Record};
 use crate::accelerator::Helper;
@@ -61,6 +62,9 @@ struct Metadata<F> {
     /// The conformal calibration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<CalibrationShape>,
+    /// The fingerprint of the training rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<FingerprintShape>,
 }
 
 pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
@@ -72,6 +76,8 @@ pub(crate) fn write<F: Serialize>(model: &Model, forecast: Option<F>) -> Result<
     let (shape, mut tensors) = tensors::write(&model.predictor);
     let (calibration, tails) = model.calibration.as_ref().map(Calibration::write).unzip();
     tensors.extend(tails.into_iter().flatten());
+    let (fingerprint, hashes) = model.fingerprint.as_ref().map(Fingerprint::write).unzip();
+    tensors.extend(hashes);
     let metadata = Metadata {
         format: if forecast.is_some() { FORECASTER_FORMAT } else { FORMAT },
         method: model.method.clone(),
@@ -80,6 +86,7 @@ pub(crate) fn write<F: Serialize>(model: &Model, forecast: Option<F>) -> Result<
         record: model.record.clone(),
         forecast,
         calibration,
+        fingerprint,
     };
     write_document(&metadata, tensors)
 }
@@ -196,7 +203,8 @@ pub(crate) fn read<F: DeserializeOwned>(bytes: &[u8]) -> Result<(Model, Option<F
     if document.format() == JOINT_FORMAT {
         return Err(Error::model("this file holds a model of several targets, not of one"));
     }
-    let Metadata::<F> { method, encoder, predictor, record, forecast, calibration, .. } = document.metadata()?;
+    let Metadata::<F> { method, encoder, predictor, record, forecast, calibration, fingerprint, .. } =
+        document.metadata()?;
     if (document.format() == FORECASTER_FORMAT) != forecast.is_some() {
         return Err(damaged("its format is not that of what it holds".into()));
     }
@@ -205,13 +213,16 @@ pub(crate) fn read<F: DeserializeOwned>(bytes: &[u8]) -> Result<(Model, Option<F
     let sizes = (encoder.features(), &encoder.level_counts()[..]);
     let tensors = document.tensors();
     let predictor = tensors::read(predictor, &method, sizes, &tensors).map_err(damaged)?;
-    let calibration = calibration.map(|shape| Calibration::read(shape, &tensors)).transpose().map_err(damaged)?;
+    let calibration =
+        calibration.map(|shape| Calibration::read(shape, encoder.features(), &tensors)).transpose().map_err(damaged)?;
+    let fingerprint = fingerprint.map(|shape| Fingerprint::read(shape, &tensors)).transpose().map_err(damaged)?;
     if matches!(predictor, Predictor::Networks { head: Head::Joint(_), .. }) {
         return Err(damaged("its networks are of several targets".into()));
     }
     check_windows(&predictor, &encoder).map_err(damaged)?;
     record.check().map_err(damaged)?;
-    Ok((Model { method, encoder, predictor, record, calibration, helper: Helper::default() }, forecast))
+    let helper = Helper::default();
+    Ok((Model { method, encoder, predictor, record, calibration, fingerprint, helper }, forecast))
 }
 
 /// Whether the networks' windows match the encoder's.

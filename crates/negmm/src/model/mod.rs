@@ -3,6 +3,7 @@
 mod drift;
 mod encoding;
 mod file;
+mod fingerprint;
 mod fit;
 mod notes;
 mod plan;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 pub use drift::{Drift, InputDrift};
 pub(crate) use encoding::{EncodingCache, PreprocessingConfig, encode};
 pub(crate) use file::{Document, JOINT_FORMAT, all_bytes, bytes_of, document, read, save, write, write_document};
+pub use fingerprint::SeenRows;
 pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
 pub use record::Record;
@@ -25,6 +27,7 @@ pub(crate) use tensors::{Shape as PredictorShape, read as read_predictor, write 
 use crate::accelerator::{Accelerator, Helper};
 use crate::conformal::Calibration;
 use crate::method::{Method, Predictor, Standardised};
+use fingerprint::Fingerprint;
 use negmm_data::{Encoder, Extrapolation, Table, Warnings};
 use negmm_dist::Novelty;
 use negmm_dist::math::lanes::Isa;
@@ -43,6 +46,8 @@ pub struct Model {
     record: Record,
     /// The conformal calibration, if there is one.
     calibration: Option<Calibration>,
+    /// The hashes of the training rows; models of older versions have none.
+    fingerprint: Option<Fingerprint>,
     helper: Helper,
 }
 
@@ -95,6 +100,23 @@ impl Model {
             warnings.count_outside(novelty);
         }
         Ok((self.predict_encoded(&data)?, warnings))
+    }
+
+    /// How many rows of a table, with their targets, the model was fitted to; `None` for models of older versions.
+    ///
+    /// # Errors
+    /// When the table cannot be encoded.
+    pub fn seen_rows(&self, table: &Table) -> Result<Option<SeenRows>> {
+        self.fingerprint.as_ref().map(|print| Ok(print.seen(&self.row_hashes(table)?))).transpose()
+    }
+
+    /// A hash of each row of a table that has a prediction and a target.
+    ///
+    /// # Errors
+    /// When the table cannot be encoded.
+    pub fn row_hashes(&self, table: &Table) -> Result<Vec<u64>> {
+        let (data, _) = self.encoder.encode(table)?;
+        Ok(data.row_hashes(&self.encoder.targets(table)?))
     }
 
     /// How far each predicted row lies outside the training ranges, and by which input.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::encoding::{PreprocessingConfig, encode};
+use super::fingerprint::Fingerprint;
 use super::notes::remarks;
 use super::{Drift, Model, Record, slopes, time_check};
 use crate::accelerator::Helper;
@@ -12,7 +13,7 @@ use negmm_data::{ColumnRoles, EncodedTable, Table};
 use negmm_dist::CensoredTargets;
 use negmm_dist::metrics::Metrics;
 use negmm_dist::weights::weight_of;
-use negmm_dist::{Error, Predictions, Result, Rng, Warning, streams};
+use negmm_dist::{Error, Predictions, Result, Rng, Skill, SkillAccumulator, Warning, streams};
 use negmm_nn::train::{History, Job, Trained};
 
 /// Maximum number of rows of a calibration from out-of-fold predictions: more would slow it down and hardly improve
@@ -25,8 +26,8 @@ pub struct FitPlan {
     method_plan: method::Plan,
     encoded: Arc<EncodedTable>,
     seed: u64,
-    /// Whether the order of rows in time is checked.
-    checks_time: bool,
+    /// Whether the model gets what is known of its training rows: their fingerprint, and how they change in time.
+    describes_rows: bool,
     /// Whether slopes are computed for extrapolation outside the training ranges.
     extrapolates: bool,
 }
@@ -71,7 +72,7 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &ColumnRoles, 
     FitPlan::of(table, method, seed, || {
         encode(table, target, inputs, PreprocessingConfig::of(method, inputs)).map(Arc::new)
     })
-    .map(|plan| FitPlan { checks_time: true, ..plan })
+    .map(|plan| FitPlan { describes_rows: true, ..plan })
 }
 
 impl FitPlan {
@@ -96,7 +97,7 @@ impl FitPlan {
         // A series may leave its range permanently: windows are not clipped, and neither are rows with times, whose
         // held-out predictions are made in the same way as those of new rows.
         let extrapolates = encoded.encoder.sequence().is_none() && encoded.data.times().is_none();
-        Ok(Self { method_plan, encoded, seed, checks_time: false, extrapolates })
+        Ok(Self { method_plan, encoded, seed, describes_rows: false, extrapolates })
     }
 
     /// The method with every data-dependent setting filled in.
@@ -104,9 +105,10 @@ impl FitPlan {
         self.method_plan.method()
     }
 
-    /// The same for a model that uses inputs unchanged outside the training ranges.
+    /// The same for the model of a forecaster, whose rows are not those of a table: it uses inputs unchanged outside the
+    /// training ranges.
     pub(crate) fn without_extrapolation(self) -> Self {
-        Self { extrapolates: false, ..self }
+        Self { extrapolates: false, describes_rows: false, ..self }
     }
 
     /// The training jobs; [`FitPlan::finish`] takes their results in this order.
@@ -119,7 +121,7 @@ impl FitPlan {
     /// # Errors
     /// When a job failed, or the results do not belong to the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
-        let Self { method_plan, encoded, seed, checks_time, extrapolates } = self;
+        let Self { method_plan, encoded, seed, describes_rows, extrapolates } = self;
         let FitOutput { method, predictor, histories, out_of_fold } = method_plan.finish(trained)?;
         let mut warnings = encoded.warnings.clone();
         warnings.extend(skipped_steps(&histories));
@@ -129,24 +131,33 @@ impl FitPlan {
         }
         let mut record = record(seed, encoded.rows, out_of_fold.rows.len(), histories);
         record.time = encoded.time.as_ref().filter(|time| time.is_given).map(|time| time.name.clone());
-        let mut model = Model { method, encoder, predictor, record, calibration: None, helper: Helper::default() };
+        let fingerprint = describes_rows.then(|| fingerprint(&encoded));
+        let helper = Helper::default();
+        let mut model = Model { method, encoder, predictor, record, calibration: None, fingerprint, helper };
         let (held_out, baseline) = held_out_predictions(&model, &encoded, out_of_fold);
         let scores = HeldOutScores::new(&model, &held_out, &baseline)?;
         if !model.method.is_baseline() {
             let rows = [&scores.model.rows[..], &scores.baseline.rows];
             warnings.extend(remarks(&held_out, rows, model.encoder.target())?);
         }
-        let is_checked = checks_time && !model.method.is_baseline();
+        let is_checked = describes_rows && !model.method.is_baseline();
         let (warning, drift) = if is_checked { time_check::check(&encoded, seed)? } else { (None, None) };
         warnings.extend(warning);
         model.record.validation = scores.model.metrics;
         model.record.baseline = scores.baseline.metrics;
+        model.record.skill = scores.skill;
         // Steps of a series are not exchangeable.
         if extrapolates && model.method.as_auto().is_some() {
             model.calibration = held_out.calibration(seed)?;
         }
         Ok(Fitted { model, warnings, held_out, drift })
     }
+}
+
+/// The fingerprint of the rows that count.
+fn fingerprint(encoded: &EncodedTable) -> Fingerprint {
+    let hashes = encoded.data.row_hashes(&encoded.targets).into_iter().zip(encoded.data.sample_weights());
+    Fingerprint::new(hashes.filter(|(_, weight)| **weight > 0.0).map(|(hash, _)| hash).collect())
 }
 
 /// A warning about training steps whose gradient was not finite.
@@ -158,7 +169,17 @@ fn skipped_steps(histories: &[History]) -> Option<Warning> {
 /// The training record, without scores.
 fn record(seed: u64, rows: usize, validation_rows: usize, histories: Vec<History>) -> Record {
     let version = env!("CARGO_PKG_VERSION").into();
-    Record { version, seed, rows, validation_rows, validation: None, baseline: None, time: None, histories }
+    Record {
+        version,
+        seed,
+        rows,
+        validation_rows,
+        validation: None,
+        baseline: None,
+        skill: None,
+        time: None,
+        histories,
+    }
 }
 
 /// The held-out rows with their predictions in the target's unit, and the predictions of the constant baseline for them.
@@ -182,12 +203,19 @@ fn held_out_predictions(model: &Model, encoded: &EncodedTable, out_of_fold: OutO
 struct HeldOutScores {
     model: Scores,
     baseline: Scores,
+    /// Where targets are observed.
+    skill: Option<Skill>,
 }
 
 impl HeldOutScores {
     fn new(model: &Model, held_out: &HeldOut, baseline: &Predictions) -> Result<Self> {
         let grid = model.encoder.target().grid;
-        Ok(Self { model: held_out.scores(&held_out.predictions, grid)?, baseline: held_out.scores(baseline, grid)? })
+        let (model, baseline) = (held_out.scores(&held_out.predictions, grid)?, held_out.scores(baseline, grid)?);
+        let mut skill = SkillAccumulator::default();
+        if held_out.censored.is_none() {
+            skill.add(&model.rows, &baseline.rows, held_out.sample_weights.as_deref());
+        }
+        Ok(Self { model, baseline, skill: skill.finish() })
     }
 }
 
@@ -208,8 +236,7 @@ impl HeldOut {
     fn scores(&self, predictions: &Predictions, grid: Option<f64>) -> Result<Scores> {
         let Self { y, censored, sample_weights, .. } = self;
         let weights = sample_weights.as_deref();
-        let is_observed = |row: usize| censored.as_ref().is_none_or(|censored| censored.is_value(row));
-        let counts = (0..y.len()).any(|row| is_observed(row) && weight_of(weights, row) > 0.0);
+        let counts = (0..y.len()).any(|row| weight_of(weights, row) > 0.0);
         let (metrics, rows) = match censored {
             Some(censored) => {
                 let metrics = counts.then(|| Metrics::of_known(predictions, censored, weights, grid)).transpose()?;

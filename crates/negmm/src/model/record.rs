@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use negmm_dist::Metrics;
+use negmm_dist::{Metrics, Skill};
 use negmm_nn::train::History;
 
 /// How a model was trained. It contains no times: the same training gives the same record.
@@ -23,6 +23,9 @@ pub struct Record {
     pub validation: Option<Metrics>,
     /// Scores of the constant baseline on the same rows.
     pub baseline: Option<Metrics>,
+    /// The skill on the validation rows: 1 - CRPS / the baseline's; `None` for censored targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<Skill>,
     /// The column of times by which validation rows are newer than training rows, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,

@@ -34,7 +34,17 @@ impl ConformalInputs {
             let message = format!("conformal sets are by the groups of column {name:?}, which the rows do not have");
             return Err(Error::data(message));
         }
-        columns.with_groups(groups, table).map(|labels| Some(Self::Labels(labels)))
+        columns.with_groups(groups, table).and_then(|labels| Self::of_labels(labels, model, table)).map(Some)
+    }
+
+    /// Labels, with weights that follow from the inputs where the calibration has such.
+    fn of_labels(labels: Labels, model: &Model, table: &Table) -> Result<Self> {
+        let calibration = model.known_calibration()?;
+        if !calibration.is_shifted() {
+            return Ok(Self::Labels(labels));
+        }
+        let (data, _) = model.encoder().encode_features(table)?;
+        Ok(Self::Labels(Labels { weights: calibration.shift_weights(&data).unwrap_or_default(), ..labels }))
     }
 
     /// Those of the rows of a chunk that was read by [`Query::schema`].
@@ -46,7 +56,8 @@ impl ConformalInputs {
         if !calibrated {
             return Self::of_table(query, model, &chunk.table, Vec::new());
         }
-        LabelColumns::of(model.known_calibration()?).labels(chunk).map(|labels| Some(Self::Labels(labels)))
+        let labels = LabelColumns::of(model.known_calibration()?).labels(chunk)?;
+        Self::of_labels(labels, model, &chunk.table).map(Some)
     }
 }
 
