@@ -277,6 +277,9 @@ pub fn predict(model: &JointModel, predict: &Predict, asked: &Query, shared: &Sh
 /// Scores a joint model.
 pub fn evaluate(model: &JointModel, evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     input::no_forecast(evaluate.origins.first())?;
+    if evaluate.by.is_some() {
+        return Err(Error::options("--by is not available for models of several targets"));
+    }
     let names = model.names();
     let mut schema = schema(model, &names, Vec::new());
     schema.columns.extend(evaluate.weight.iter().map(|name| (name.clone(), ColumnType::number())));
