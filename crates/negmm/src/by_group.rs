@@ -1,4 +1,4 @@
-//! Scores by groups of rows: the categories of a column, or the quantile bins of its numbers.
+//! Scores by groups of rows: the categories of a column, or the quantile bins of its numbers or dates.
 
 use std::collections::BTreeMap;
 
@@ -138,6 +138,14 @@ fn groups(cells: &[String]) -> Vec<(String, Vec<usize>)> {
     if is_number && different.len() > FEW_NUMBERS {
         return bins(&numbers, &sorted);
     }
+    let mut dates: Vec<&str> = cells.iter().map(|cell| cell.trim()).filter(|cell| !cell.is_empty()).collect();
+    if dates.iter().all(|cell| is_date(cell)) {
+        dates.sort_unstable();
+        dates.dedup();
+        if dates.len() > FEW_NUMBERS {
+            return bins_of_dates(cells, &dates);
+        }
+    }
     let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (row, cell) in cells.iter().enumerate() {
         by_name.entry(cell.trim()).or_default().push(row);
@@ -188,6 +196,32 @@ fn bins(numbers: &[Option<f64>], sorted: &[f64]) -> Vec<(String, Vec<usize>)> {
     named
 }
 
+/// Whether a cell begins as a date such as 2024-12-31, whose order is that of its text.
+fn is_date(cell: &str) -> bool {
+    let digits = |range: std::ops::Range<usize>| cell.as_bytes()[range].iter().all(u8::is_ascii_digit);
+    cell.len() >= 10
+        && digits(0..4)
+        && digits(5..7)
+        && digits(8..10)
+        && cell.as_bytes()[4] == b'-'
+        && cell.as_bytes()[7] == b'-'
+}
+
+/// The rows of each quantile bin of dates, and those without one.
+fn bins_of_dates(cells: &[String], different: &[&str]) -> Vec<(String, Vec<usize>)> {
+    let rank = |cell: &str| different.binary_search(&cell.trim()).ok().map(|rank| rank as f64);
+    let ranks: Vec<Option<f64>> = cells.iter().map(|cell| rank(cell)).collect();
+    let mut sorted: Vec<f64> = ranks.iter().copied().flatten().collect();
+    sorted.sort_by(f64::total_cmp);
+    let named = |(name, rows): (String, Vec<usize>)| {
+        let mut own: Vec<&str> = rows.iter().map(|row| cells[*row].trim()).collect();
+        own.sort_unstable();
+        let range = own.first().zip(own.last()).filter(|_| name != MISSING);
+        (range.map_or(name, |(first, last)| format!("{first} to {last}")), rows)
+    };
+    bins(&ranks, &sorted).into_iter().map(named).collect()
+}
+
 /// Four significant digits at most.
 fn short(number: f64) -> String {
     format!("{number:.3e}").parse().map_or_else(|_| number.to_string(), |short: f64| short.to_string())
@@ -232,6 +266,17 @@ mod tests {
         let names: Vec<String> = (0..1000).map(|row| format!("n{}", if row < 500 { row % 10 } else { row })).collect();
         let scores = scored(&names.iter().map(String::as_str).collect::<Vec<_>>(), |_| 1.0);
         assert_eq!((scores.len(), &scores[10].group[..], scores[10].rows), (11, OTHERS, 500));
+    }
+
+    #[test]
+    fn dates_are_binned() {
+        let dates: Vec<String> = (0..500)
+            .map(|row| if row == 7 { String::new() } else { format!("2024-01-{:02} 12:00", 1 + row % 25) })
+            .collect();
+        let scores = scored(&dates.iter().map(String::as_str).collect::<Vec<_>>(), |_| 1.0);
+        let names: Vec<&str> = scores.iter().map(|scores| scores.group.as_str()).collect();
+        assert_eq!((names.len(), names[0], names[5]), (6, "2024-01-01 12:00 to 2024-01-05 12:00", MISSING));
+        assert!(!is_date("2024-1-1") && !is_date("north") && !is_date("2024/01/01"));
     }
 
     #[test]
