@@ -3,9 +3,10 @@
 use negmm::Rng;
 use negmm_dist::math::normal;
 
-/// Rows of tables, and fresh rows.
+/// Rows of tables, and fresh rows; of tables in the order of time as many as a held-out block has.
 const ROWS: usize = 600;
 const FRESH: usize = 300;
+const FRESH_DAYS: usize = ROWS / 15;
 
 /// Files and options of a fit, and the fresh rows that it is scored on.
 pub struct Simulation {
@@ -192,7 +193,7 @@ fn season(_: &mut Draws, days: usize) -> Vec<(f64, f64)> {
 }
 
 fn dated(draws: &mut Draws, levels: Levels, options: &[&'static str]) -> Simulation {
-    let levels = levels(draws, ROWS + FRESH);
+    let levels = levels(draws, ROWS + FRESH_DAYS);
     let lines: Vec<String> = levels
         .into_iter()
         .enumerate()

@@ -22,7 +22,7 @@ const RANDOM_PARTS: usize = 4;
 /// Blocks of time whose mean differences give the standard error, since errors of neighbours are alike.
 const BLOCKS: usize = 16;
 /// Standard errors and ratio of mean absolute errors beyond which the difference counts.
-const CLEAR: f64 = 3.5;
+const CLEAR: f64 = 3.0;
 const LEAST_RATIO: f64 = 1.1;
 /// The forest, and the components of its targets.
 const FOREST: ForestConfig =
