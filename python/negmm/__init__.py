@@ -20,6 +20,7 @@ from importlib.metadata import version as _version
 
 from negmm import metrics
 from negmm.distribution import Distribution
+from negmm.evaluate import Evaluation, evaluate
 from negmm.forecaster import Forecaster
 from negmm.importance import importances, partial_dependence
 from negmm.messages import DataWarning
@@ -51,6 +52,7 @@ __all__ = [
     "Distribution",
     "DistributionRegressor",
     "EnsembleRegressor",
+    "Evaluation",
     "Forecaster",
     "MDNRegressor",
     "NEGMMRegressor",
@@ -58,6 +60,7 @@ __all__ = [
     "SampleNetRegressor",
     "Tuning",
     "compare",
+    "evaluate",
     "importances",
     "load",
     "metrics",

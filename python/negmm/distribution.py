@@ -95,6 +95,38 @@ class Distribution:
         return cls(_native.Predictions.of_samples(_matrix(samples), least_sd, 1, None))
 
     @classmethod
+    def of_quantiles(cls, levels: ArrayLike, quantiles: ArrayLike) -> Distribution:
+        """Quantiles, rows × levels: the cdf is linear between them, and normal beyond the outer ones (levels 0 and 1
+        end it). Crossing quantiles are sorted.
+
+        >>> Distribution.of_quantiles([0.1, 0.5, 0.9], [[-1.0, 0.0, 2.0]]).ppf(0.7).round(3)
+        array([1.])
+        """
+        numbers = np.asarray(levels, dtype=np.float64).ravel().tolist()
+        return cls(_native.Predictions.of_quantiles(numbers, _matrix(quantiles)))
+
+    @classmethod
+    def of_histograms(cls, edges: ArrayLike, probabilities: ArrayLike) -> Distribution:
+        """Histograms: the edges of the bins, and the probability of each, rows × bins, divided by their sum."""
+        numbers = np.asarray(edges, dtype=np.float64).ravel().tolist()
+        return cls(_native.Predictions.of_histograms(numbers, _matrix(probabilities)))
+
+    @classmethod
+    def of_family(cls, name: str, **parameters: ArrayLike) -> Distribution:
+        """A parametric family whose parameters are numbers or arrays of rows: ``normal``, ``student_t``, ``logistic``,
+        ``laplace``, ``gumbel`` (``loc``, ``scale``; ``df``), ``uniform`` (``min``, ``max``), ``exponential`` (``rate``),
+        ``gamma`` (``shape``, ``rate`` or ``scale``), ``lognormal`` (``mulog``, ``sigmalog``), ``weibull`` (``shape``,
+        ``scale``), ``beta`` (``a``, ``b``, ``lower``, ``upper``), ``poisson`` (``mean``), ``negative_binomial`` (``n``,
+        ``prob`` or ``mu``).
+
+        >>> Distribution.of_family("gamma", shape=[2.0, 3.0], rate=1.0).mean()
+        array([2., 3.])
+        """
+        columns = [np.asarray(value, dtype=np.float64).ravel() for value in parameters.values()]
+        rows = np.column_stack(np.broadcast_arrays(*columns)) if columns else np.empty((1, 0))
+        return cls(_native.Predictions.of_family(name, list(parameters), np.ascontiguousarray(rows)))
+
+    @classmethod
     def concat(cls, parts: Sequence[Distribution]) -> Distribution:
         """The rows of several distributions one after the other; all mixtures or all samples, on one support. Mixtures
         with fewer components are padded with components of weight 0."""
@@ -163,7 +195,12 @@ class Distribution:
         rows = len(self._predictions)
         count = "1 row" if rows == 1 else f"{rows} rows"
         components = self._predictions.components
-        if components is None:
+        quantiles, families = self._predictions.quantile_parts(), self._predictions.family_parts()
+        if quantiles is not None:
+            kind = f"{quantiles[0].shape[1]} quantiles"
+        elif families is not None:
+            kind = ", ".join(sorted(set(families[0])))
+        elif components is None:
             kind = f"{self._predictions.sample_count} samples"
         else:
             kind = "Gaussian" if components == 1 else f"mixture of {components} Gaussians"
@@ -185,6 +222,11 @@ class Distribution:
         """The arrays that define the distributions: of mixtures, or of samples."""
         members, samples = self._predictions.members, self._predictions.samples()
         support = self._predictions.support()
+        quantiles, families = self._predictions.quantile_parts(), self._predictions.family_parts()
+        if quantiles is not None:
+            return ("quantiles", *quantiles, None, support)
+        if families is not None:
+            return ("families", np.array(families[0]), families[1], None, support)
         if samples is None:
             sizes = self._predictions.member_sizes
             return (self._predictions.weights(), self._predictions.means(), self._predictions.sds(), sizes, support)
@@ -196,6 +238,9 @@ class Distribution:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         first, second, third, fourth, *rest = state["_predictions"]
+        if isinstance(first, str):
+            self.__dict__.update(state, _predictions=_of_named_parts(first, second, third))
+            return
         mixtures = isinstance(second, np.ndarray)
         if mixtures and isinstance(fourth, int):
             # Earlier versions stored the number of members, each with as many components.
@@ -438,6 +483,15 @@ class Distribution:
 def _widened(part: Numbers, width: int, filler: float) -> Numbers:
     """With as many columns as ``width``."""
     return np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=filler)
+
+
+def _of_named_parts(kind: str, first: Any, second: Numbers) -> _native.Predictions:
+    """Quantiles or families from the arrays that define them."""
+    if kind == "families":
+        return _native.Predictions.of_family_parts(first.tolist(), second)
+    if (first == first[:1]).all():
+        return _native.Predictions.of_quantiles(first[0].tolist(), second)
+    return _native.Predictions.of_histograms(second[0].tolist(), np.ascontiguousarray(np.diff(first, axis=1)))
 
 
 def _matrix(numbers: ArrayLike) -> Numbers:

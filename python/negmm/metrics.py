@@ -22,24 +22,121 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from negmm import _native
+from negmm.adapters import as_distribution
 from negmm.censored import censored_bounds
 from negmm.distribution import Distribution
 from negmm.scorers import neg_crps, neg_log_likelihood, neg_nll
 from negmm.validation import Numbers, check_vector, check_weights, weighted_mean
 
 __all__ = [
+    "brier_score",
+    "cde_loss",
     "concordance",
     "coverage",
+    "crps",
     "crps_mixture",
+    "dawid_sebastiani_score",
     "integrated_brier",
+    "interval_score",
     "interval_width",
+    "log_score",
     "neg_crps",
     "neg_log_likelihood",
     "neg_nll",
     "nll_mixture",
     "pit",
     "pit_histogram",
+    "quantile_score",
+    "quantile_weighted_crps",
+    "threshold_weighted_crps",
+    "weighted_interval_score",
 ]
+
+
+def crps(y: ArrayLike, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any) -> Any:
+    """Continuous ranked probability score of distributions in any form: ``dist=``, ``quantiles=`` with ``levels=``, or
+    ``samples=``, as in :func:`negmm.evaluate`.
+
+    >>> crps([0.3], quantiles=[[-1.0, 0.0, 1.0]], levels=[0.1, 0.5, 0.9]).round(4)
+    array([0.2467])
+    """
+    return _scored(y, "crps", average, sample_weight, form)
+
+
+def log_score(y: ArrayLike, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any) -> Any:
+    """Logarithmic score of distributions in any form (see :func:`crps`): minus the log density, or log probability."""
+    return _scored(y, "log_score", average, sample_weight, form)
+
+
+def dawid_sebastiani_score(
+    y: ArrayLike, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any
+) -> Any:
+    """Dawid-Sebastiani score of distributions in any form (see :func:`crps`): (y - mean)²/variance + ln variance."""
+    return _scored(y, "dawid_sebastiani", average, sample_weight, form)
+
+
+def cde_loss(y: ArrayLike, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any) -> Any:
+    """CDE loss of distributions in any form (see :func:`crps`): ∫ f² - 2 f(y)."""
+    return _scored(y, "cde_loss", average, sample_weight, form)
+
+
+def weighted_interval_score(
+    y: ArrayLike, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any
+) -> Any:
+    """Weighted interval score (Bracher et al., 2021) of distributions in any form (see :func:`crps`): of the levels of
+    quantiles, else of 23 usual ones."""
+    return _scored(y, "weighted_interval_score", average, sample_weight, form)
+
+
+def brier_score(
+    y: ArrayLike, threshold: float, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any
+) -> Any:
+    """Brier score of the event y <= ``threshold`` by distributions in any form (see :func:`crps`)."""
+    return _scored(y, f"brier_{_number(threshold)}", average, sample_weight, form, thresholds=[float(threshold)])
+
+
+def threshold_weighted_crps(
+    y: ArrayLike,
+    lower: float,
+    upper: float,
+    *,
+    average: bool = False,
+    sample_weight: ArrayLike | None = None,
+    **form: Any,
+) -> Any:
+    """The part of the CRPS between two thresholds, of distributions in any form (see :func:`crps`)."""
+    name = f"crps_between_{_number(lower)}_{_number(upper)}"
+    return _scored(y, name, average, sample_weight, form, between=(float(lower), float(upper)))
+
+
+def quantile_weighted_crps(
+    y: ArrayLike, weight: str, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any
+) -> Any:
+    """CRPS with a weight of levels (Gneiting and Ranjan, 2011): ``"centre"``, ``"tails"``, ``"left"`` or ``"right"``;
+    of distributions in any form (see :func:`crps`)."""
+    return _scored(y, f"crps_quantiles_{weight}", average, sample_weight, form, quantile_weight=weight)
+
+
+def quantile_score(y: ArrayLike, quantiles: ArrayLike, levels: ArrayLike) -> Numbers:
+    """Quantile score (pinball loss) of each quantile, rows × levels.
+
+    >>> quantile_score([3.0], [[1.0, 4.0]], [0.75, 0.9]).round(3)
+    array([[1.5, 0.1]])
+    """
+    q, u = np.asarray(quantiles, dtype=np.float64), np.asarray(levels, dtype=np.float64)
+    y = check_vector(y)[:, np.newaxis]
+    return ((y < q) - u) * (q - y)
+
+
+def interval_score(y: ArrayLike, lower: ArrayLike, upper: ArrayLike, alpha: float) -> Numbers:
+    """Interval score of central intervals with coverage 1 - ``alpha``, one a row.
+
+    >>> interval_score([3.0], [0.0], [2.0], alpha=0.1)
+    array([22.])
+    """
+    y = check_vector(y)
+    lower, upper = _ends(lower, upper, y.shape)
+    return upper - lower + 2 / alpha * (np.maximum(lower - y, 0) + np.maximum(y - upper, 0))
 
 
 def crps_mixture(
@@ -158,3 +255,23 @@ def _ends(lower: ArrayLike, upper: ArrayLike, shape: tuple[int, ...] | None) -> 
             f"row {row}: expected a lower end that is at most the upper, found {lower[row]} and {upper[row]}"
         )
     return lower, upper
+
+
+def _number(value: float) -> str:
+    """A number as the names of scores have it: 0 and not 0.0."""
+    number = float(value)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _scored(
+    y: ArrayLike, name: str, average: bool, sample_weight: ArrayLike | None, form: dict[str, Any], **options: Any
+) -> Any:
+    """The score of that name of each row, or its mean."""
+    from negmm.evaluate import evaluate
+
+    y = check_vector(y)
+    rows = evaluate(y, dist=as_distribution(**form), coverages=(), **options).rows
+    scores = next((rows[own] for own in rows if own == name), None)
+    if scores is None:
+        raise ValueError(f"there is no score {name!r}")
+    return weighted_mean(scores, average, sample_weight)

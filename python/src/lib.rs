@@ -6,6 +6,7 @@
 mod arrow;
 mod censored;
 mod error;
+mod evaluation;
 mod fit;
 mod forecaster;
 mod model;
@@ -26,6 +27,8 @@ mod _native {
     use super::arrow::ArrowBatches;
     #[pymodule_export]
     use super::censored::{concordance, integrated_brier};
+    #[pymodule_export]
+    use super::evaluation::{report_predictions, score_predictions};
     #[pymodule_export]
     use super::fit::{fit, methods, renamed_options};
     #[pymodule_export]

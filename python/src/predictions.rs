@@ -4,6 +4,8 @@ use negmm::Distribution;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use negmm::family::Family;
+use negmm::quantiles::QuantileSets;
 use negmm::samples::SampleSets;
 use negmm::{DistributionKind, DistributionRef, HighestDensityRegion, Interval, Mixtures, Support};
 use numpy::ndarray::Array2;
@@ -22,6 +24,11 @@ pub struct Predictions(Arc<negmm::Predictions>);
 impl Predictions {
     pub fn new(predictions: negmm::Predictions) -> Self {
         Self(Arc::new(predictions))
+    }
+
+    /// The predictions themselves.
+    pub fn shared(&self) -> Arc<negmm::Predictions> {
+        self.0.clone()
     }
 }
 
@@ -108,6 +115,76 @@ impl Predictions {
                 predictions.with_between_members(members, between.as_array().to_vec()).map(Self::new).map_err(exception)
             }
         }
+    }
+
+    /// Quantiles at these levels, rows × levels; crossing ones are sorted.
+    #[staticmethod]
+    fn of_quantiles(levels: Vec<f64>, values: PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
+        if values.shape()[1] != levels.len() {
+            let (expected, found) = (levels.len(), values.shape()[1]);
+            return Err(PyValueError::new_err(format!("expected {expected} columns of quantiles, found {found}")));
+        }
+        let values = values.as_array().iter().copied().collect();
+        Ok(Self::new(QuantileSets::new(levels, values).map_err(exception)?.into()))
+    }
+
+    /// Histograms: the edges of the bins, and their probabilities, rows × bins.
+    #[staticmethod]
+    fn of_histograms(edges: Vec<f64>, probabilities: PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
+        if probabilities.shape()[1] + 1 != edges.len() {
+            let (expected, found) = (edges.len().saturating_sub(1), probabilities.shape()[1]);
+            return Err(PyValueError::new_err(format!("expected {expected} columns of probabilities, found {found}")));
+        }
+        let values: Vec<f64> = probabilities.as_array().iter().copied().collect();
+        Ok(Self::new(QuantileSets::of_histograms(&edges, &values).map_err(exception)?.into()))
+    }
+
+    /// A parametric family with these parameters, rows × parameters.
+    #[staticmethod]
+    fn of_family(name: &str, parameters: Vec<String>, values: PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
+        let one = |(row, values): (usize, numpy::ndarray::ArrayView1<'_, f64>)| {
+            let named: Vec<(&str, f64)> = parameters.iter().map(String::as_str).zip(values.iter().copied()).collect();
+            Family::named(name, &named).map_err(|error| exception(error.at_row(row as u64)))
+        };
+        let families: Vec<Family> =
+            values.as_array().rows().into_iter().enumerate().map(one).collect::<PyResult<_>>()?;
+        Ok(Self::new(families.into()))
+    }
+
+    /// Families by the parts of [`Predictions::family_parts`].
+    #[staticmethod]
+    fn of_family_parts(names: Vec<String>, parts: PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
+        let one = |(name, parts): (&String, numpy::ndarray::ArrayView1<'_, f64>)| {
+            Family::from_parts(name, [parts[0], parts[1]], parts[2], parts[3]).map_err(exception)
+        };
+        let families: Vec<Family> = names.iter().zip(parts.as_array().rows()).map(one).collect::<PyResult<_>>()?;
+        Ok(Self::new(families.into()))
+    }
+
+    /// The name of each row's family, and its two shape parameters, location and scale, where these are families.
+    fn family_parts<'py>(&self, py: Python<'py>) -> PyResult<Option<(Vec<&'static str>, Matrix<'py>)>> {
+        let Some(families) = self.0.families() else { return Ok(None) };
+        let names = families.iter().map(|family| family.shape().parts().0).collect();
+        let parts = families.iter().flat_map(|family| {
+            let [a, b] = family.shape().parts().1;
+            [a, b, family.loc(), family.scale()]
+        });
+        Ok(Some((names, in_rows(py, parts.collect(), families.len(), 4)?)))
+    }
+
+    /// Levels and quantiles, each rows × levels, where these are quantiles or histograms.
+    fn quantile_parts<'py>(&self, py: Python<'py>) -> PyResult<Option<(Matrix<'py>, Matrix<'py>)>> {
+        let Some(sets) = self.0.quantile_sets() else { return Ok(None) };
+        let levels = (0..sets.len()).flat_map(|row| sets.row(row).levels.to_vec()).collect();
+        let values = sets.values().to_vec();
+        let (rows, knots) = (sets.len(), sets.knots());
+        Ok(Some((in_rows(py, levels, rows, knots)?, in_rows(py, values, rows, knots)?)))
+    }
+
+    /// How many rows had crossing quantiles.
+    #[getter]
+    fn crossing(&self) -> usize {
+        self.0.quantile_sets().map_or(0, QuantileSets::crossing)
     }
 
     /// The predictions on a support: between two bounds, each of which may be open, and on a grid where there is a step.
@@ -315,7 +392,7 @@ impl Predictions {
 }
 
 /// A list as a matrix.
-fn in_rows(py: Python<'_>, list: Vec<f64>, rows: usize, width: usize) -> PyResult<Matrix<'_>> {
+pub fn in_rows(py: Python<'_>, list: Vec<f64>, rows: usize, width: usize) -> PyResult<Matrix<'_>> {
     let matrix = Array2::from_shape_vec((rows, width), list);
     Ok(matrix.map_err(|error| PyValueError::new_err(error.to_string()))?.into_pyarray(py))
 }

@@ -14,7 +14,7 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 MODULES = """
-censored distribution exponentiated messages meta_estimators methods metrics regressor scoring search skpro table
+censored distribution evaluate exponentiated messages meta_estimators methods metrics regressor scoring search skpro table
 threads
 """.split()
 

@@ -198,6 +198,27 @@ impl Family {
         Ok(Self { shape, loc, scale })
     }
 
+    /// The family of these parts: name and parameters of its shape ([`Shape::parts`]), location and scale.
+    ///
+    /// # Errors
+    /// When there is no such family, or a parameter is out of range.
+    pub fn from_parts(name: &str, [a, b]: [f64; 2], loc: f64, scale: f64) -> Result<Self> {
+        let parameters: &[(&str, f64)] = match spec(name)?.name {
+            "student_t" => &[("df", a)],
+            "gamma" | "weibull" => &[("shape", a)],
+            "lognormal" => &[("sigmalog", a)],
+            "beta" => &[("a", a), ("b", b)],
+            "poisson" => &[("mean", a)],
+            "negative_binomial" => &[("n", a), ("prob", b)],
+            _ => &[],
+        };
+        let standard = Self::named(name, parameters)?;
+        if !(loc.is_finite() && scale > 0.0 && scale.is_finite()) {
+            return Err(Error::data(format!("a distribution needs a scale above 0, found loc {loc}, scale {scale}")));
+        }
+        Ok(Self { loc, scale, ..standard })
+    }
+
     /// The names of the parameters of a family, with their other names.
     pub fn parameter_names(name: &str) -> Result<impl Iterator<Item = &'static str>> {
         Ok(spec(name)?.parameters.iter().flat_map(|(names, _)| names.iter().copied()))

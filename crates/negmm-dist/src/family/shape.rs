@@ -73,6 +73,25 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// Its name among [`FAMILIES`](super::FAMILIES), and its parameters besides location and scale.
+    pub fn parts(&self) -> (&'static str, [f64; 2]) {
+        match *self {
+            Self::Normal => ("normal", [0.0; 2]),
+            Self::StudentT { df } => ("student_t", [df, 0.0]),
+            Self::Logistic => ("logistic", [0.0; 2]),
+            Self::Laplace => ("laplace", [0.0; 2]),
+            Self::Gumbel => ("gumbel", [0.0; 2]),
+            Self::Uniform => ("uniform", [0.0; 2]),
+            Self::Exponential => ("exponential", [0.0; 2]),
+            Self::Gamma { shape } => ("gamma", [shape, 0.0]),
+            Self::LogNormal { sigma } => ("lognormal", [sigma, 0.0]),
+            Self::Weibull { shape } => ("weibull", [shape, 0.0]),
+            Self::Beta { a, b } => ("beta", [a, b]),
+            Self::Poisson { mean } => ("poisson", [mean, 0.0]),
+            Self::NegativeBinomial { n, p } => ("negative_binomial", [n, p]),
+        }
+    }
+
     /// Whether values are counts.
     pub fn is_discrete(&self) -> bool {
         matches!(self, Self::Poisson { .. } | Self::NegativeBinomial { .. })

@@ -137,6 +137,14 @@ impl Predictions {
         }
     }
 
+    /// The family of each row, if the predictions are parametric families.
+    pub fn families(&self) -> Option<&[Family]> {
+        match &self.kind {
+            PredictionsKind::Families(families) => Some(families),
+            _ => None,
+        }
+    }
+
     /// The distribution of one row.
     ///
     /// # Panics

@@ -1,0 +1,1 @@
+"""A stub of the interface of ScoringBench, for tests."""

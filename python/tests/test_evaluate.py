@@ -1,0 +1,168 @@
+"""Anybody's predictions: evaluate, adapters, metrics and reports."""
+
+import numpy as np
+import pytest
+import scipy.stats as st
+
+import negmm
+from negmm import Distribution, metrics
+from negmm.adapters import LEVELS, as_distribution
+
+RNG = np.random.default_rng(4)
+LOC, SCALE = RNG.normal(size=200), RNG.uniform(0.5, 2, 200)
+Y = LOC + SCALE * RNG.normal(size=200)
+NORMAL = st.norm(LOC, SCALE)
+
+
+def test_every_form_has_nearly_the_same_scores():
+    exact = negmm.evaluate(Y, dist=NORMAL)
+    levels = np.arange(1, 100) / 100
+    quantiles = NORMAL.ppf(levels[:, np.newaxis]).T
+    forms = [
+        negmm.evaluate(Y, dist=Distribution.of_mixtures(np.ones((200, 1)), LOC[:, None], SCALE[:, None])),
+        negmm.evaluate(Y, quantiles=quantiles, levels=levels),
+        negmm.evaluate(Y, samples=NORMAL.ppf(np.linspace(0.0005, 0.9995, 1000)[:, np.newaxis]).T),
+    ]
+    for form in forms:
+        for name in ("crps", "log_score", "interval_score_0.9", "absolute_error"):
+            assert form.scores[name] == pytest.approx(exact.scores[name], rel=0.01, abs=0.01)
+    assert exact.pit_test["p_value"] > 1e-3
+    assert exact.rows["crps"].shape == (200,)
+    assert exact.rows["crps"].mean() == pytest.approx(exact.scores["crps"])
+
+
+@pytest.mark.parametrize(
+    "frozen",
+    [
+        st.norm(LOC, SCALE),
+        st.t(4, LOC, SCALE),
+        st.logistic(LOC, SCALE),
+        st.laplace(LOC, scale=SCALE),
+        st.gumbel_r(LOC, SCALE),
+        st.uniform(LOC, SCALE),
+        st.gamma(2.5, scale=SCALE),
+        st.expon(scale=SCALE),
+        st.lognorm(0.4, scale=SCALE),
+        st.weibull_min(1.7, scale=SCALE),
+        st.beta(2.0, SCALE),
+        st.poisson(SCALE),
+        st.nbinom(3.0, 0.3),
+        st.gamma(2.5, LOC, SCALE),
+        st.skewnorm(2.0, LOC, SCALE),
+    ],
+    ids=lambda frozen: frozen.dist.name,
+)
+def test_scipy_distributions(frozen):
+    ours = as_distribution(dist=frozen)
+    rows = len(ours)
+    at = np.broadcast_to(frozen.ppf(0.7), rows).copy()
+    assert ours.cdf(at) == pytest.approx(np.broadcast_to(frozen.cdf(at), rows), abs=2e-3)
+    assert ours.ppf(0.2) == pytest.approx(np.broadcast_to(frozen.ppf(0.2), rows), abs=2e-2)
+
+
+class _Tensor(np.ndarray):
+    """An array with the methods of a tensor that adapters call."""
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return np.asarray(self)
+
+
+def _tensor(values):
+    return np.asarray(values, dtype=np.float64).view(_Tensor)
+
+
+def test_tabpfn_dictionaries_and_ngboost_objects():
+    borders = np.linspace(-6, 6, 121)
+    logits = np.log(np.diff(st.norm(LOC[:5, None], 1.0).cdf(borders)) + 1e-300)
+    criterion = type("Criterion", (), {"borders": _tensor(borders)})()
+    histogram = as_distribution(dist={"logits": _tensor(logits), "criterion": criterion})
+    assert histogram.mean() == pytest.approx(LOC[:5], abs=1e-2)
+    quantiles = as_distribution(dist={"quantiles": [LOC - 1, LOC, LOC + 1]})
+    assert quantiles.ppf(0.5) == pytest.approx(LOC)
+    ngboost = type("NGBoostNormal", (), {"dist": NORMAL})()
+    assert as_distribution(dist=ngboost).ppf(0.9) == pytest.approx(NORMAL.ppf(0.9))
+
+
+def test_frames_and_arrow_tables_have_their_levels_as_columns():
+    pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"q0.9": LOC + 1, "q0.1": LOC - 1, "q0.5": LOC})
+    named = negmm.evaluate(Y, quantiles=frame)
+    array = negmm.evaluate(Y, quantiles=frame[["q0.1", "q0.5", "q0.9"]].to_numpy(), levels=[0.1, 0.5, 0.9])
+    arrow = negmm.evaluate(Y, quantiles=pa.Table.from_pandas(frame))
+    assert named.scores == array.scores == arrow.scores
+    assert list(named.to_pandas().columns) == ["mean", "se"]
+
+
+def test_groups_weights_and_options():
+    groups = np.where(np.arange(200) < 50, "a", "b")
+    result = negmm.evaluate(
+        Y, dist=NORMAL, groups=groups, thresholds=[0.0], between=(0.0, np.inf), quantile_weight="tails", step=0.1
+    )
+    mean = 0.25 * result.groups["a"].scores["crps"] + 0.75 * result.groups["b"].scores["crps"]
+    assert mean == pytest.approx(result.scores["crps"])
+    assert {"brier_0", "crps_between_0_inf", "crps_quantiles_tails", "mass_log_score"} <= set(result.scores)
+    weighted = negmm.evaluate(Y, dist=NORMAL, sample_weight=groups == "a")
+    assert weighted.scores["crps"] == pytest.approx(result.groups["a"].scores["crps"])
+
+
+def test_wrong_input_is_named():
+    with pytest.raises(ValueError, match="expected one of dist, quantiles and samples, found none"):
+        negmm.evaluate(Y)
+    with pytest.raises(ValueError, match="expected 200 values of y, one for each row, found 3"):
+        negmm.evaluate(Y[:3], dist=NORMAL)
+    with pytest.raises(ValueError, match="quantiles need levels"):
+        negmm.evaluate(Y, quantiles=np.zeros((200, 3)))
+    with pytest.raises(TypeError, match="found object"):
+        negmm.evaluate(Y, dist=object())
+    with pytest.raises(ValueError, match="row 1: expected a quantile of level 0.9 that is finite"):
+        negmm.evaluate([0.0, 1.0], quantiles=[[0.0, 1.0], [0.0, np.nan]], levels=[0.1, 0.9])
+
+
+def test_distributions_are_distributions():
+    quantiles = Distribution.of_quantiles([0.1, 0.5, 0.9], np.column_stack([LOC - 1, LOC, LOC + 1]))
+    assert repr(quantiles) == "<Distribution of 200 rows: 3 quantiles>"
+    assert quantiles[3].ppf(0.5) == LOC[3]
+    import pickle
+
+    again = pickle.loads(pickle.dumps(quantiles))
+    assert (again.crps(Y) == quantiles.crps(Y)).all()
+    family = Distribution.of_family("student_t", df=5.0, loc=LOC, scale=1.0)
+    assert repr(family) == "<Distribution of 200 rows: student_t>"
+    assert (pickle.loads(pickle.dumps(family)).crps(Y) == family.crps(Y)).all()
+    assert Distribution.of_family("poisson", mean=3.0).pmf(2) == pytest.approx(st.poisson(3).pmf(2))
+
+
+def test_metrics_take_all_forms():
+    levels = [0.05, 0.5, 0.95]
+    quantiles = NORMAL.ppf(np.array(levels)[:, np.newaxis]).T
+    rows = metrics.crps(Y, dist=NORMAL)
+    assert rows == pytest.approx(negmm.evaluate(Y, dist=NORMAL).rows["crps"])
+    assert metrics.crps(Y, dist=NORMAL, average=True) == pytest.approx(rows.mean())
+    assert metrics.log_score(Y, dist=NORMAL) == pytest.approx(-NORMAL.logpdf(Y))
+    pinball = np.where(Y[:, None] < quantiles, 1.0, 0.0) - levels
+    assert metrics.quantile_score(Y, quantiles, levels) == pytest.approx(pinball * (quantiles - Y[:, None]))
+    interval = metrics.interval_score(Y, quantiles[:, 0], quantiles[:, 2], alpha=0.1)
+    score = metrics.weighted_interval_score(Y, quantiles=quantiles, levels=levels)
+    assert score == pytest.approx((0.5 * abs(Y - quantiles[:, 1]) + 0.05 * interval) / 1.5)
+    assert metrics.brier_score(Y, 0.5, dist=NORMAL) == pytest.approx((NORMAL.cdf(0.5) - (Y <= 0.5)) ** 2)
+    moments = (Y - LOC) ** 2 / SCALE**2 + 2 * np.log(SCALE)
+    assert metrics.dawid_sebastiani_score(Y, dist=NORMAL) == pytest.approx(moments)
+    assert metrics.cde_loss(Y, dist=NORMAL).shape == (200,)
+
+
+def test_a_report_and_a_plot(tmp_path):
+    result = negmm.evaluate(Y, dist=NORMAL, target="price")
+    page = result.report(tmp_path / "report.html")
+    assert page.startswith("<!doctype html>") and "price" in page and "PIT histogram" in page
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    axes = result.plot()
+    assert axes[0].get_xlabel() == "PIT"
+    pyplot.close("all")
+
+
+def test_levels_of_the_fallback_increase():
+    assert (np.diff(LEVELS) > 0).all()
