@@ -7,6 +7,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use bolero::check;
 use negmm::data::{ColumnType, Dialect, RowStream, Schema};
+use negmm::prediction_table::{FormHints, PredictionColumns, PredictionReader};
+use negmm::recalibration::Recalibration;
 use negmm::tune::{Journal, Shard};
 use negmm::{Loaded, Method, Table};
 use negmm_fuzz::{Client, calibrated, exercise_mutated, models, mutated_request, server, table};
@@ -50,6 +52,32 @@ fn parquet() {
         }
         let _ = Table::read_from(&bytes[..], "fuzzed");
     });
+}
+
+#[test]
+fn prediction_table() {
+    check!().for_each(|bytes: &[u8]| {
+        let columns = PredictionColumns { target: Some("y".into()), ..PredictionColumns::default() };
+        // Random columns after a header of each form.
+        for header in
+            ["y,q0.1,q0.9", "y,draw_1,draw_2", "y,mean,sd", "y,family,df,loc,scale,mean,n,prob", "y,bin_0_1,bin_1_3"]
+        {
+            let text = [header.as_bytes(), b"\n", bytes].concat();
+            let hints = FormHints::default();
+            let reader =
+                PredictionReader::from_reader(&text[..], "fuzzed", columns.clone(), &hints, None, &Dialect::default());
+            let Ok(mut reader) = reader else { continue };
+            while let Ok(Some(chunk)) = reader.next_chunk(7) {
+                let crps = chunk.predictions.crps(&chunk.y).unwrap();
+                assert!(crps.iter().all(|crps| crps.is_nan() || *crps >= 0.0), "{crps:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn recalibration() {
+    check!().for_each(|bytes: &[u8]| drop(Recalibration::from_json(bytes)));
 }
 
 #[test]
