@@ -238,7 +238,7 @@ impl DataFlags {
 
     /// What the columns are to a forecast of `target`.
     fn roles(&self, target: String, series: &Given<SeriesFlags>) -> Result<SeriesSpec, Error> {
-        let SeriesFlags { horizon, series, seasonal_periods, future_covariates } = &series.flags;
+        let SeriesFlags { horizon, series, seasonal_periods, future_covariates, sort } = &series.flags;
         let time = &self.columns.time;
         let dates = self.columns.date.as_ref().map_or(&[][..], |dates| &dates.0);
         let format = |time: &String| dates.iter().find(|(name, _)| name == time).and_then(|(_, format)| *format);
@@ -248,7 +248,8 @@ impl DataFlags {
             .time_format(time.as_ref().and_then(format))
             .past_covariates(past)
             .future_covariates(future_covariates.clone().unwrap_or_default().0)
-            .seasonal_periods(seasonal_periods.as_ref().map(|periods| periods.0.clone()));
+            .seasonal_periods(seasonal_periods.as_ref().map(|periods| periods.0.clone()))
+            .sort(sort.unwrap_or(false));
         roles.time.clone_from(time);
         roles.series.clone_from(series);
         roles.horizon = horizon.unwrap_or(roles.horizon);

@@ -26,7 +26,11 @@ fn steps_ahead_have_times_and_distributions() {
     let fit = ["fit", "h.csv", "--sequence", "load", "--time", "when", "--horizon", "24", "-o", "h.negmm"];
     let text = folder.done(&[&fit[..], &QUICK].concat()).text();
     assert!(text.starts_with("forecasts of \"load\", 24 steps ahead\nevery hour, seasonal period 24"), "{text}");
-    assert!(text.contains("scores on held-out blocks of time:") && text.contains("seasonal naive (24)"), "{text}");
+    assert!(
+        text.contains("origins in the last 84 steps of the series, by models of what came before:")
+            && text.contains("seasonal naive (24)"),
+        "{text}"
+    );
     let out = folder.done(&["predict", "h.negmm", "h.csv", "--interval", "0.9", "--paths", "2"]).text();
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!((lines.len(), lines[0]), (25, "when,step,mean,sd,lower_0.9,upper_0.9,path_1,path_2"));

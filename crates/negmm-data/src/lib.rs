@@ -52,6 +52,7 @@ pub use schema::{Chunk, Schema};
 pub use table::Table;
 pub use table::predicted_rows::PredictedRows;
 pub use target::atoms::Atoms;
+pub use target::discrete::step as grid_step;
 pub use target::specification::TargetSpec;
 pub use target::{ENCODED_LIMIT, Target};
 pub use warnings::Warnings;

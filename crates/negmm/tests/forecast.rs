@@ -257,7 +257,8 @@ fn hostile_series() {
     let timed = SeriesSpec::of("y").time("t");
     assert_eq!(
         complaint(&with_times(vec![1.0, 3.0, 2.0]), &timed),
-        "row 3, column \"t\": the time 2 comes after 3: sort the rows by time, the oldest first"
+        "row 3, column \"t\": the time 2 comes after 3: sort the rows by time, the oldest first; if there are several \
+         series, name a column as series or if they can be sorted, set sort to true"
     );
     assert_eq!(
         complaint(&with_times(vec![1.0, 2.0, 2.0]), &timed),
@@ -267,8 +268,6 @@ fn hostile_series() {
         complaint(&with_times(vec![1.0, f64::NAN]), &timed),
         "row 2, column \"t\": the time of a step is missing"
     );
-    let one = "no step of \"y\" comes after another one: a forecast needs at least two known values";
-    assert_eq!(complaint(&table(vec![3.0]), &roles), one);
     assert_eq!(complaint(&table(vec![f64::NAN; 4]), &roles), "the sequence \"y\" is missing in every row");
     let horizon = SeriesSpec::of("y").horizon(0);
     assert_eq!(complaint(&table(vec![1.0, 2.0]), &horizon), "horizon must be from 1 to 1000, found 0");
@@ -276,14 +275,19 @@ fn hostile_series() {
     let FittedForecaster { forecaster, .. } = fit(&table(vec![7.0; 60]), &roles);
     let constant = table(vec![7.0; 60]);
     let future = forecaster.future(&constant, &forecaster.histories(&constant).unwrap()).unwrap();
-    assert!((future.predictions.mean()[0] - 7.0).abs() < 1e-3 && future.predictions.sd()[0] < 1e-2);
+    assert!((future.predictions.mean()[0] - 7.0).abs() < 1e-3 && future.predictions.sd()[0] < 0.5);
+    let above = future.predictions.above(7.0).unwrap()[0];
+    assert!(above > 0.0 && above < 0.01, "{above}");
+    assert!(
+        future.predictions.nll(&[7.0]).unwrap()[0].is_finite() && future.predictions.crps(&[9.0]).unwrap()[0] > 1.0
+    );
     let few = table(vec![1.0, 3.0, 2.0, 4.0]);
     let FittedForecaster { forecaster, warnings, .. } = fit(&few, &SeriesSpec::of("y").horizon(6));
     let future = forecaster.future(&few, &forecaster.histories(&few).unwrap()).unwrap();
     assert_eq!(future.predictions.len(), 6);
     let sds = future.predictions.sd();
     assert!(sds.windows(2).all(|pair| pair[1] >= 0.5 * pair[0]) && sds[0] > 0.3, "{sds:?}");
-    assert!(warnings.iter().any(|warning| warning.message().contains("too few to learn from")), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.message().contains("too few for networks")), "{warnings:?}");
     let huge = "row 1, column \"y\": the number 1e300 is too large to forecast: at most 1e150";
     assert_eq!(complaint(&table(vec![1e300, -1e300, 1e300]), &roles), huge);
     for hostile in [[1e149, -1e149, 1e149, 2e148], [1e-300, 2e-300, 0.0, 1e-300]] {
@@ -302,4 +306,108 @@ fn a_word_that_is_taken_as_missing_is_named() {
     let histories = Histories::read(&table, &SeriesSpec::of("y"), None).unwrap();
     let starts = "1 of the sequence \"y\" are missing (\"abc\" among them): ";
     assert!(histories.warnings[0].message().starts_with(starts), "{}", histories.warnings[0]);
+}
+
+/// Forecasts after the end of a single series.
+fn ahead(values: &[f64], horizon: usize) -> negmm::Predictions {
+    let data = table(values.to_vec());
+    let forecaster = fit(&data, &SeriesSpec::of("y").horizon(horizon)).forecaster;
+    forecaster.future(&data, &forecaster.histories(&data).unwrap()).unwrap().predictions
+}
+
+#[test]
+fn short_series_have_sensible_and_wide_forecasts() {
+    // One value: around it, with an sd of its size.
+    let one = ahead(&[3.0], 2);
+    assert!((one.mean()[0] - 3.0).abs() < 1e-6 && (0.5..6.0).contains(&one.sd()[0]), "{:?} {:?}", one.mean(), one.sd());
+    let three = ahead(&[10.0, 10.5, 11.0], 2);
+    assert!(three.sd()[1] > 0.9 * three.sd()[0] && three.sd()[0] > 0.1, "{:?}", three.sd());
+    let five = ahead(&[12.0, 13.5, 12.9, 13.8, 14.1], 4);
+    for (mean, sd) in five.mean().iter().zip(five.sd()) {
+        assert!((11.0..18.0).contains(mean) && (0.2..8.0).contains(&sd), "{mean} {sd}");
+    }
+}
+
+#[test]
+fn intermittent_demand_has_its_zeros() {
+    // Demand in one step of ten, of sizes 1 to 10: P(Y > 0) = 0.1 and a mean of 0.55.
+    let mut rng = Rng::new(11, 0);
+    let mut values = Vec::new();
+    for _ in 0..40 {
+        let size = (1.0 + 10.0 * rng.uniform()).floor();
+        let at = (10.0 * rng.uniform()) as usize;
+        values.extend((0..10).map(|step| if step == at { size } else { 0.0 }));
+    }
+    let truth = values.iter().sum::<f64>() / values.len() as f64;
+    let future = ahead(&values, 6);
+    for row in 0..6 {
+        let above = future.above(0.0).unwrap()[row];
+        assert!((above - 0.1).abs() < 0.03, "{above}");
+        assert!((future.mean()[row] / truth - 1.0).abs() < 0.1, "{} {truth}", future.mean()[row]);
+    }
+    assert!(future.below(-1e-9).unwrap().iter().all(|below| *below == 0.0));
+    assert!(future.quantile(0.5).unwrap().iter().all(|median| *median == 0.0));
+    let whole = future.quantile(0.97).unwrap();
+    assert!(whole.iter().all(|quantile| quantile.fract() == 0.0), "{whole:?}");
+}
+
+#[test]
+fn a_score_that_is_not_finite_does_not_reach_the_file() {
+    let values = seasonal(120, 9);
+    let data = table(values);
+    let forecaster = fit(&data, &SeriesSpec::of("y").horizon(4)).forecaster;
+    let bytes = forecaster.to_bytes().unwrap();
+    assert_eq!(Forecaster::from_bytes(&bytes).unwrap(), forecaster);
+    let origins = forecaster.scored_origins().unwrap();
+    assert!(origins.origins >= 2 && origins.series == 1 && origins.shortest == origins.longest, "{origins:?}");
+    assert!(forecaster.scores().iter().all(|score| score.nll.is_none_or(f64::is_finite)));
+}
+
+#[test]
+fn a_test_part_shorter_than_the_horizon_is_scored() {
+    let data = table(seasonal(150, 4));
+    let forecaster = fit(&data, &SeriesSpec::of("y").horizon(12)).forecaster;
+    let histories = forecaster.histories(&data).unwrap();
+    let rolling = forecaster.backtest(&data, &histories, BacktestOrigins::default().test_size(5)).unwrap();
+    assert_eq!((rolling.scores[0].rows, rolling.steps.len()), (5, 5));
+}
+
+#[test]
+fn irregular_numbers_are_named() {
+    let times: Vec<f64> = (0..30).map(|step| f64::from(step) + 0.3 * f64::from(step % 7).sqrt()).collect();
+    let data = Table::new(vec![numbers("t", times), numbers("y", seasonal(30, 2))]).unwrap();
+    let histories = Histories::read(&data, &SeriesSpec::of("y").time("t"), None).unwrap();
+    assert!(matches!(histories.frequency, Frequency::IrregularCount { .. }));
+    assert!(histories.warnings[0].message().starts_with("the times are not regular"), "{:?}", histories.warnings);
+}
+
+#[test]
+fn rows_are_sorted_where_asked() {
+    let values = seasonal(60, 6);
+    let order: Vec<usize> = (0..60).map(|row| (row * 7) % 60).collect();
+    let shuffled = vec![
+        numbers("t", order.iter().map(|row| *row as f64).collect()),
+        numbers("y", order.iter().map(|row| values[*row]).collect()),
+    ];
+    let data = Table::new(shuffled).unwrap();
+    let histories = Histories::read(&data, &SeriesSpec::of("y").time("t").sort(true), None).unwrap();
+    assert_eq!(histories.series[0].values, values);
+    assert!(Histories::read(&data, &SeriesSpec::of("y").time("t"), None).is_err());
+}
+
+#[test]
+fn times_are_written_as_they_were_read() {
+    let text = |rows: &[&str]| {
+        let lines: Vec<String> = rows.iter().enumerate().map(|(at, time)| format!("{time},{at}")).collect();
+        Table::read_from(format!("when,y\n{}\n", lines.join("\n")).as_bytes(), "series").unwrap()
+    };
+    let next = |rows: &[&str]| {
+        let histories = Histories::read(&text(rows), &SeriesSpec::of("y").time("when"), None).unwrap();
+        histories.time_text(0, rows.len())
+    };
+    let hours = ["2024-03-30T21:00:00+02:00", "2024-03-30T22:00:00+02:00", "2024-03-30T23:00:00+02:00"];
+    assert_eq!(next(&hours), "2024-03-31T00:00+02:00");
+    assert_eq!(next(&["1961-01", "1961-02", "1961-03"]), "1961-04");
+    assert_eq!(next(&["1961-01-01", "1961-02-01", "1961-03-01"]), "1961-04-01");
+    assert_eq!(next(&["0.1", "0.2", "0.3"]), "0.4");
 }

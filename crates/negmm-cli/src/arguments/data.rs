@@ -144,4 +144,14 @@ pub struct SeriesFlags {
     /// Future covariates: columns known ahead, such as prices or holidays; --features are past covariates
     #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
     pub future_covariates: Option<Names>,
+    /// Sort the rows of each series by time; without it times that decrease are refused
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
+    pub sort: Option<bool>,
 }

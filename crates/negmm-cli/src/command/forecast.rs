@@ -24,6 +24,9 @@ const PATHS: usize = 1_000;
 /// Steps ahead whose scores are shown, at most.
 const STEPS_SHOWN: usize = 12;
 
+/// Classical methods whose weights are shown, at most.
+const MEMBERS_SHOWN: usize = 3;
+
 /// Trains a forecaster.
 pub fn train(
     table: &Table,
@@ -52,7 +55,10 @@ pub fn print_fitted(
             "rows": rows,
             "transform": forecaster.transform(),
             "network_weight": forecaster.network_weight(),
+            "classical_weight": forecaster.classical_weight(),
+            "classical_members": members(forecaster),
             "seconds": seconds,
+            "scored_origins": forecaster.scored_origins(),
             "held_out": forecaster.scores(),
             "model": path,
         }));
@@ -79,23 +85,68 @@ fn summary(forecaster: &Forecaster) -> String {
     };
     let many = if transform.several { " for many series" } else { "" };
     format!(
-        "forecasts of {:?}, {}{many}\n{}, {seasons}; baseline: {}\nstacking weights: networks {:.2}, empirical changes {:.2}",
+        "forecasts of {:?}, {}{many}\n{}, {seasons}; baseline: {}\n{}",
         transform.spec.target,
         format::counted(transform.spec.horizon, "step") + " ahead",
         transform.frequency.words(),
         transform.naive().name(),
-        forecaster.network_weight(),
-        1.0 - forecaster.network_weight(),
+        weights(forecaster),
     )
 }
 
-/// The held-out scores.
+/// The stacking weights, and those of the classical members that count most.
+fn weights(forecaster: &Forecaster) -> String {
+    let (networks, classical) = (forecaster.network_weight(), forecaster.classical_weight());
+    let members = forecaster.classical_members();
+    if members.is_empty() {
+        return format!("stacking weights: networks {networks:.2}, empirical changes {:.2}", 1.0 - networks);
+    }
+    let recent = (1.0 - networks - classical).max(0.0);
+    let mut text = format!(
+        "stacking weights: networks {networks:.2}, classical methods {classical:.2}, empirical changes {recent:.2}"
+    );
+    if classical > 0.0 {
+        let shown: Vec<String> =
+            members.iter().take(MEMBERS_SHOWN).map(|(name, weight)| format!("{name} {weight:.2}")).collect();
+        text.push_str(&format!("\nclassical methods: {}, …", shown.join(", ")));
+    }
+    text
+}
+
+/// The held-out scores, and where they come from.
 fn held_out(forecaster: &Forecaster) -> String {
     let mut lines = vec![["", "CRPS", "NLL"].map(str::to_string).to_vec()];
     for score in forecaster.scores() {
-        lines.push(vec![score.name.clone(), format::number(score.crps), format::number(score.nll)]);
+        let nll = score.nll.map_or("–".into(), format::number);
+        lines.push(vec![score.name.clone(), format::number(score.crps), nll]);
     }
-    format!("scores on held-out blocks of time:\n{}\n", text_table::table(&lines))
+    let heading = match forecaster.scored_origins() {
+        Some(origins) => {
+            let steps = match (origins.shortest, origins.longest) {
+                (shortest, longest) if shortest == longest => format::counted(longest, "step"),
+                (shortest, longest) => format!("{shortest} to {longest} steps"),
+            };
+            let of = match origins.series {
+                1 => "the series".to_string(),
+                many => format!("each of {many} series"),
+            };
+            format!(
+                "scores of {} from {} in the last {steps} of {of}, by models of what came before:",
+                format::counted(origins.forecasts, "forecast"),
+                format::counted(origins.origins, "origin"),
+            )
+        }
+        None if forecaster.scores().is_empty() => {
+            return "no scores: the series are too short to hold out their end\n".into();
+        }
+        None => "scores on held-out blocks of time, between known ones (optimistic):".into(),
+    };
+    format!("{heading}\n{}\n", text_table::table(&lines))
+}
+
+/// The weights of the classical members by name.
+fn members(forecaster: &Forecaster) -> Value {
+    forecaster.classical_members().into_iter().map(|(name, weight)| (name, json!(weight))).collect()
 }
 
 /// The description of a forecaster as JSON.
@@ -104,6 +155,9 @@ pub fn object(forecaster: &Forecaster) -> Value {
     json!({
         "transform": forecaster.transform(),
         "network_weight": forecaster.network_weight(),
+        "classical_weight": forecaster.classical_weight(),
+        "classical_members": members(forecaster),
+        "scored_origins": forecaster.scored_origins(),
         "held_out": forecaster.scores(),
         "inputs": forecaster.model().encoder().feature_names(),
         "version": record.version,
@@ -211,12 +265,16 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
         scores(&rolling.scores, |score| score.name.clone(), ""),
     );
     let adaptive = &rolling.adaptive;
+    let asked = 100.0 * adaptive.coverage;
     text.push_str(&format!(
-        "\nadaptive {asked} % intervals: coverage {:.1} %, guaranteed within {:.1} % of {asked} %; mean width {}",
+        "\nadaptive {asked} % intervals: coverage {:.1} %{}; mean width {}",
         100.0 * adaptive.empirical,
-        100.0 * adaptive.bound,
+        // A bound beyond the coverage itself says nothing: there are too few origins.
+        match adaptive.bound < 1.0 - adaptive.coverage.min(0.5) {
+            true => format!(", guaranteed within {:.1} % of {asked} %", 100.0 * adaptive.bound),
+            false => " (too few origins for a guarantee)".into(),
+        },
         format::number(adaptive.width),
-        asked = 100.0 * adaptive.coverage,
     ));
     if adaptive.unbounded > 0.0 {
         text.push_str(&format!(" except for {:.1} % that are unbounded", 100.0 * adaptive.unbounded));

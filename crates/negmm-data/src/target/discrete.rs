@@ -19,7 +19,7 @@ const MOST_POINTS: f64 = 1000.0;
 /// They are when every one is origin + whole number · step up to rounding, rows are at least [`ROWS_PER_VALUE`] times the
 /// values, and nearly all rows have a repeated value. A grid with more points than there are rows, or than [`MOST_POINTS`], does
 /// not count. The step is the largest possible one, the smallest difference of values or a whole part of it.
-pub(crate) fn step(mut targets: Vec<f64>) -> Option<f64> {
+pub fn step(mut targets: Vec<f64>) -> Option<f64> {
     let rows = targets.len();
     targets.sort_unstable_by(f64::total_cmp);
     let same = |a: &f64, b: &f64| b - a <= ROUNDING * a.abs().max(b.abs());

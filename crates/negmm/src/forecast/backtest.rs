@@ -107,7 +107,7 @@ pub fn backtest(
 
 impl Forecaster {
     /// The forecast points of `origins`; all steps ahead of each origin lie within the series, though their values
-    /// may be missing.
+    /// may be missing. With a test size smaller than the horizon, origins have as many steps as are left.
     pub fn points(&self, histories: &Histories, origins: BacktestOrigins) -> Vec<ForecastPoint> {
         self.each_point(histories, Some(origins)).collect()
     }
@@ -121,13 +121,19 @@ impl Forecaster {
         let horizon = self.transform.spec.horizon;
         let of_series = move |(series, one): (usize, &'a Series)| {
             let (range, stride) = match origins {
-                Some(BacktestOrigins { test_size, stride }) => (
-                    self.first_origin(one, test_size)..one.len().saturating_sub(horizon),
-                    stride.unwrap_or(horizon).max(1),
-                ),
+                Some(BacktestOrigins { test_size, stride }) => {
+                    let first = self.first_origin(one, test_size);
+                    // Of a test part shorter than the horizon, the steps that it has are forecast.
+                    let last = if test_size.is_some_and(|size| size < horizon) { 1 } else { horizon };
+                    (first..one.len().saturating_sub(last), stride.unwrap_or(horizon).max(1))
+                }
                 None => (one.len() - 1..one.len(), 1),
             };
-            let points = move |origin| (1..=horizon).map(move |ahead| ForecastPoint { series, origin, ahead });
+            let most = if origins.is_some() { one.len() - 1 } else { usize::MAX };
+            let points = move |origin| {
+                let steps = horizon.min(most.saturating_sub(origin));
+                (1..=steps).map(move |ahead| ForecastPoint { series, origin, ahead })
+            };
             range.step_by(stride).flat_map(points)
         };
         histories.series.iter().enumerate().flat_map(of_series)
@@ -158,7 +164,7 @@ impl Forecaster {
     pub fn backtest(&self, table: &Table, histories: &Histories, origins: BacktestOrigins) -> Result<Backtest> {
         let horizon = self.transform.spec.horizon;
         let points = self.each_point(histories, Some(origins));
-        let origins = points.clone().count() / horizon;
+        let origins = points.clone().filter(|point| point.ahead == 1).count();
         let lag = self.transform.seasonal_periods.first().copied().unwrap_or(1);
         let changes: Vec<f64> = histories.series.iter().map(|series| series.mean_change(lag)).collect();
         let mut all = Sums::default();

@@ -79,6 +79,10 @@ impl<'a> Past<'a> {
         Self { series, scales, sums: [0.0].into_iter().chain(sums).collect(), sizes, volatility }
     }
 
+    pub(super) fn series(&self) -> &'a Series {
+        self.series
+    }
+
     pub(super) fn location_scale(&self, transform: &SeriesTransform, point: ForecastPoint) -> LocationScale {
         transform.local_scale.location_scale(self.series, &self.scales, point)
     }

@@ -1,26 +1,29 @@
 //! Fitting of forecasters: series to training jobs, and their results to a forecaster.
 
 use super::baseline::Baseline;
+use super::classical::Classical;
 use super::copula::Copula;
 use super::features::{BLOCK, CHANGE, Past, inputs};
-use super::forecaster::{Rest, Score};
+use super::forecaster::{Rest, Score, ScoredOrigins, spread_by};
 use super::held_out::HeldOutPoints;
+use super::intermittent::{Intermittent, is_intermittent};
 use super::local_scale::LocationScale;
-use super::points::{block, training_points};
+use super::points::{LastParts, block, training_points};
 use super::scale::FAR;
 use super::{ForecastPoint, Forecaster, Histories, Series, SeriesSpec, SeriesTransform};
 use crate::FitOptions;
 use crate::method::{Auto, LEAST_TRAINED, Method, Preset};
-use crate::model::{FitPlan, Fitted, HeldOut, plan};
+use crate::model::{FitPlan, Fitted, plan};
 use negmm_data::{Column, ColumnRoles, Table, TargetSpec};
-use negmm_dist::quote::quoted;
-use negmm_dist::{Error, Predictions, Result, Support, Warning};
+use negmm_dist::{Error, Mixtures, Predictions, Result, Support, Warning};
 use negmm_nn::train::{Job, Trained, train};
 
 /// Folds of time; each consists of two blocks. With a horizon of one step there are half as many folds from
 /// `FEWEST_ROWS` rows on, with two networks per fold below `FEW_ROWS` rows (at no extra cost) and one above. These
 /// settings had the best held-out scores.
 const FOLDS: usize = 10;
+/// Blocks of time before the last part of a series.
+const BLOCKS: usize = 19;
 const FEWEST_ROWS: usize = 2_000;
 const FEW_ROWS: usize = 3_000;
 /// Dropout and embedding frequency for horizons of several steps: up to three rows have the same origin, so that networks
@@ -52,13 +55,24 @@ pub struct FittedForecaster {
 #[derive(Clone, Debug)]
 pub struct ForecastPlan {
     learning: FitPlan,
-    transform: SeriesTransform,
+    recipe: Recipe,
     series: Vec<Series>,
+    last_parts: LastParts,
     points: Vec<ForecastPoint>,
+    /// The points that networks learn from.
+    learnt: Vec<usize>,
     scaling: Vec<LocationScale>,
     changes: Vec<f64>,
-    outcome: TargetSpec,
     warnings: Vec<Warning>,
+}
+
+/// What is decided before the networks are trained.
+#[derive(Clone, Debug)]
+struct Recipe {
+    transform: SeriesTransform,
+    classical: Classical,
+    intermittent: Option<Intermittent>,
+    support: Support,
 }
 
 /// Fits a forecaster in one call: plan, train, finish. `auto` has the training settings.
@@ -89,34 +103,50 @@ impl ForecastPlan {
         let histories = Histories::read(table, spec, None)?;
         let transform = SeriesTransform::choose(spec, &histories);
         let Histories { series, mut warnings, .. } = histories;
-        let points = training_points(&series, &transform, seed);
+        let last_parts = LastParts::new(&series, spec.horizon);
+        let mut points = training_points(&series, &transform, &last_parts, seed);
+        if points.is_empty() {
+            // Networks learn nothing from a single point, and have no weight.
+            points.push(ForecastPoint { series: 0, origin: 0, ahead: 1 });
+        }
         let pasts: Vec<Past<'_>> = series.iter().map(|series| Past::new(series, &transform)).collect();
         let scaling: Vec<LocationScale> =
             points.iter().map(|point| pasts[point.series].location_scale(&transform, *point)).collect();
         let change = |(point, scaling): (&ForecastPoint, &LocationScale)| {
-            ((series[point.series].values[point.step()] - scaling.location) / scaling.scale).clamp(-FAR, FAR)
+            let value = series[point.series].values.get(point.step()).copied().unwrap_or(scaling.location);
+            ((value - scaling.location) / scaling.scale).clamp(-FAR, FAR)
         };
         let changes: Vec<f64> = points.iter().zip(&scaling).map(change).collect();
-        if points.is_empty() {
-            return Err(table.locate(Error::data(format!(
-                "no step of {} comes after another one: a forecast needs at least two known values",
-                quoted(&spec.target)
-            ))));
+        let classical = Classical::fit(&series, &transform.seasonal_periods, spec.horizon);
+        let scored: Vec<ForecastPoint> = points.iter().copied().filter(|point| last_parts.is_scored(point)).collect();
+        let intermittent = Intermittent::fit(&series, spec.horizon)
+            .filter(|intermittent| intermittent.is_better_than(&classical, &series, &scored));
+        let by_zeros: Vec<bool> = series
+            .iter()
+            .map(|series| intermittent.is_some() && is_intermittent(series.history(series.len() - 1)))
+            .collect();
+        let mut learnt: Vec<usize> = (0..points.len()).filter(|row| !by_zeros[points[*row].series]).collect();
+        if learnt.is_empty() {
+            learnt = (0..points.len().min(LEAST_TRAINED - 1)).collect();
         }
-        let mut columns = inputs(&transform, &pasts, table, &points);
-        let blocks = points.iter().map(|point| block(&series[point.series], *point, &transform, 2 * FOLDS) as f64);
-        columns.push((CHANGE.into(), Column::Numbers(changes.clone())));
+        let of_rows: Vec<ForecastPoint> = learnt.iter().map(|row| points[*row]).collect();
+        let mut columns = inputs(&transform, &pasts, table, &of_rows);
+        let of = (&transform, &last_parts);
+        let blocks = of_rows.iter().map(|point| block(&series[point.series], *point, of, BLOCKS) as f64);
+        columns.push((CHANGE.into(), Column::Numbers(learnt.iter().map(|row| changes[*row]).collect())));
         columns.push((BLOCK.into(), Column::Numbers(blocks.collect())));
         let inputs = ColumnRoles::default().group(BLOCK).target_spec(TargetSpec::default().continuous(true));
-        let method = Method::Auto(sized(auto, points.len(), spec.horizon));
+        let method = Method::Auto(sized(auto, learnt.len(), spec.horizon));
         let learning = plan(&Table::new(columns)?, CHANGE, &method, &inputs, seed)?.without_extrapolation();
-        if points.len() < LEAST_TRAINED {
+        if learnt.len() < LEAST_TRAINED && !by_zeros.contains(&true) {
             warnings.push(Warning::new(format!(
-                "{} steps are too few to learn from: forecasts are the naive ones, as wide as changes were",
-                points.len()
+                "{} too few for networks: classical methods forecast alone",
+                if points.len() == 1 { "one step is".into() } else { format!("{} steps are", points.len()) },
             )));
         }
-        Ok(Self { learning, transform, series, points, scaling, changes, outcome: outcome.clone(), warnings })
+        let support = support_of(outcome, &series)?;
+        let recipe = Recipe { transform, classical, intermittent, support };
+        Ok(Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, warnings })
     }
 
     /// The training jobs; [`ForecastPlan::finish`] takes their results in this order.
@@ -129,56 +159,115 @@ impl ForecastPlan {
     /// # Errors
     /// When a job failed, or the results do not belong to the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<FittedForecaster> {
-        let Self { learning, transform, series, points, scaling, changes, outcome, mut warnings } = self;
+        let Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, mut warnings } = self;
+        let Recipe { transform, classical, intermittent, support } = recipe;
         let Fitted { model, held_out: of_networks, .. } = learning.finish(trained)?;
         let model = model.extrapolating(None);
-        let recent = Baseline::recent(&transform, &changes);
-        let HeldOut { rows, folds, predictions, .. } = of_networks;
-        let support = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
-        support.check()?;
         let mut rest = Rest {
-            network_weight: 1.0,
+            network_weight: 0.0,
+            classical_weight: 1.0,
             baselines: Baseline::all(&transform, &series),
-            recent,
+            recent: Baseline::recent(&transform, &changes),
+            classical: Some(classical),
+            intermittent,
+            constants: true,
+            spread: 1.0,
             copula: Copula::default(),
             support,
+            scored: None,
             scores: Vec::new(),
         };
-        let Some(networks) = predictions.mixtures().cloned() else {
-            return Ok(FittedForecaster { forecaster: Forecaster::new(transform, model, rest), warnings });
+        let is_scored = |row: &usize| {
+            let point = &points[*row];
+            last_parts.is_scored(point) && point.step() < series[point.series].len()
         };
+        let rows: Vec<usize> = (0..points.len()).filter(is_scored).collect();
+        if rows.is_empty() {
+            warnings.push(Warning::new(format!(
+                "no series is long enough to hold out its end: forecasts {} ahead were not scored",
+                steps_words(transform.spec.horizon)
+            )));
+            return Ok(FittedForecaster { forecaster: Forecaster::new(transform, model, rest), warnings });
+        }
+        let mut is_learnt = vec![false; points.len()];
+        learnt.iter().for_each(|row| is_learnt[*row] = true);
         let held_out = HeldOutPoints {
             points: rows.iter().map(|row| points[*row]).collect(),
-            scaling: rows.iter().map(|row| scaling[*row]).collect(),
-            changes: rows.iter().map(|row| changes[*row]).collect(),
-            folds,
+            y: rows.iter().map(|row| series[points[*row].series].values[points[*row].step()]).collect(),
+            counts: rows.iter().map(|row| f64::from(u8::from(is_learnt[*row]))).collect(),
         };
-        let recent = held_out.recent_changes(&transform);
-        let (network_weight, pooled) = held_out.pooled(networks, recent);
-        rest.network_weight = network_weight;
+        // Recent changes, too, are those of what came before the last parts.
+        let earlier = points.iter().zip(&changes).filter(|(point, _)| !last_parts.has_target(point));
+        let earlier: Vec<f64> = earlier.map(|(_, change)| *change).collect();
+        let recent = Baseline::recent(&transform, &earlier).error_distribution();
+        let networks = of_networks.predictions.mixtures().filter(|networks| networks.len() == learnt.len());
+        let networks = networks.map(|networks| {
+            // Rows that networks do not learn have the recent changes in their place, and do not count.
+            let components = networks.components().max(recent.components());
+            let both = vec![networks.clone().padded_to(components), recent.clone().padded_to(components)];
+            let mut at = vec![learnt.len(); points.len()];
+            of_networks.rows.iter().enumerate().for_each(|(index, row)| at[learnt[*row]] = index);
+            let order: Vec<usize> = rows.iter().map(|row| at[*row]).collect();
+            Mixtures::concatenate_rows(both).take(&order, |_| (1.0, 1.0))
+        });
+        let has_networks = networks.is_some();
+        let of_series: Vec<&Series> = series.iter().collect();
+        let own = rest.classical.as_ref().map(|classical| classical.mixtures(&of_series, &held_out.points));
+        let scaled = [recent.repeated(rows.len())].into_iter().chain(networks);
+        let scaled =
+            scaled.map(|mixtures| mixtures.rescaled_by_row(rows.iter().map(|row| scaling[*row].shift_and_scale())));
+        let (weights, pooled) = held_out.pooled(own.into_iter().chain(scaled).collect());
+        rest.classical_weight = weights[0];
+        rest.network_weight = if has_networks { weights[2] } else { 0.0 };
+        rest.spread = held_out.spread(&pooled);
+        let pooled = spread_by(pooled, rest.spread);
         rest.copula = held_out.copula(&pooled);
-        let y: Vec<f64> = held_out.points.iter().map(|point| series[point.series].values[point.step()]).collect();
+        rest.scored = Some(ScoredOrigins::of(&held_out.points, &last_parts.first, &series));
+        let pooled = rest.with_atoms(pooled, &of_series, &held_out.points);
+        let mean = |scores: Vec<f64>| scores.iter().sum::<f64>() / scores.len() as f64;
         let scored = |name: &str, predictions: &Predictions| -> Result<Score> {
-            let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len().max(1) as f64;
-            Ok(Score { name: name.into(), crps: mean(predictions.crps(&y)?), nll: mean(predictions.nll(&y)?) })
+            let nll = Some(mean(predictions.nll(&held_out.y)?)).filter(|nll| nll.is_finite());
+            Ok(Score { name: name.into(), crps: mean(predictions.crps(&held_out.y)?), nll })
         };
-        let own = pooled.rescaled_by_row(held_out.scaling.iter().map(|scaling| scaling.shift_and_scale()));
-        rest.scores.push(scored("forecast", &Predictions::from(own).with_sound_support(support))?);
+        rest.scores.push(scored("forecast", &Predictions::from(pooled).with_sound_support(support))?);
         for baseline in rest.baselines.iter().chain([&rest.recent]) {
             let predictions = Predictions::from(baseline.of(&series)(&held_out.points)).with_sound_support(support);
             rest.scores.push(scored(&baseline.name, &predictions)?);
         }
+        rest.scores.retain(|score| score.crps.is_finite());
         let forecaster = Forecaster::new(transform, model, rest);
-        if let Some(best) = forecaster.best_baseline().filter(|best| best.crps <= forecaster.scores()[0].crps) {
+        if let (Some(own), Some(best)) = (forecaster.scores().first(), forecaster.best_baseline())
+            && best.crps <= own.crps
+        {
             warnings.push(Warning::new(format!(
-                "no better than the naive forecast {:?} on steps that were held out: CRPS {:.4} against {:.4}",
-                best.name,
-                forecaster.scores()[0].crps,
-                best.crps
+                "no better than the naive forecast {:?} on the last part of the series: CRPS {:.4} against {:.4}",
+                best.name, own.crps, best.crps
             )));
         }
         Ok(FittedForecaster { forecaster, warnings })
     }
+}
+
+/// The support of the target: its bounds, and the grid of counts, where all series are such.
+fn support_of(outcome: &TargetSpec, series: &[Series]) -> Result<Support> {
+    let bounded = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
+    bounded.check()?;
+    if outcome.continuous {
+        return Ok(bounded);
+    }
+    let values: Vec<f64> =
+        series.iter().flat_map(|series| &series.values).copied().filter(|value| !value.is_nan()).collect();
+    let zeros = values.iter().filter(|value| **value == 0.0).count();
+    let lower = (zeros > 1 && values.iter().all(|value| *value >= 0.0)).then_some(0.0);
+    let origin = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let Some(step) = negmm_data::grid_step(values) else { return Ok(bounded) };
+    let gridded = Support { lower: outcome.lower.or(lower), step: Some(step), origin, ..bounded };
+    Ok(if gridded.check().is_ok() { gridded } else { bounded })
+}
+
+/// A number of steps in words.
+fn steps_words(steps: usize) -> String {
+    if steps == 1 { "one step".into() } else { format!("{steps} steps") }
 }
 
 /// Fills in the defaults for this number of rows and horizon.
@@ -187,7 +276,7 @@ fn sized(auto: &Auto, rows: usize, horizon: usize) -> Auto {
         1 if rows < FEWEST_ROWS => (FOLDS, None, DROPOUT_OF_FEW, None),
         1 if rows < FEW_ROWS => (FOLDS / 2, Some(2), DROPOUT_OF_FEW, None),
         1 => (FOLDS / 2, None, 0.0, None),
-        _ => (FOLDS, None, DROPOUT_AHEAD, Some(FREQUENCY_AHEAD)),
+        _ => (FOLDS / 2, None, DROPOUT_AHEAD, Some(FREQUENCY_AHEAD)),
     };
     let (layers, batch_size) = match rows {
         MANY_ROWS.. => (4, 256),

@@ -6,17 +6,24 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::baseline::Baseline;
+use super::classical::Classical;
 use super::copula::Copula;
 use super::features::{Past, inputs};
-use super::{ForecastPoint, Histories, SeriesTransform};
+use super::intermittent::{Components, Intermittent};
+use super::{ForecastPoint, Histories, Series, SeriesTransform};
 use crate::model::{bytes_of, read, save, write};
 use crate::{Accelerator, Model};
 use negmm_data::Table;
 use negmm_dist::quote::quoted;
-use negmm_dist::{Error, Mixtures, Predictions, Result, Support};
+use negmm_dist::{Distribution, Error, Mixtures, Predictions, Result, Support};
 
-/// A fitted forecaster: a pool of networks on lag features and of the naive forecast with the empirical distribution
-/// of recent changes.
+/// Sd of what may follow a constant history, relative to its value.
+const CONSTANT_SD: f64 = 0.3;
+/// Weights that sum to 1 do so up to this.
+const WEIGHT_ROUNDING: f64 = 1e-9;
+
+/// A fitted forecaster: a pool of networks on lag features, of a combination of classical methods, and of the naive
+/// forecast with the empirical distribution of recent changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecaster {
     pub(super) transform: SeriesTransform,
@@ -36,17 +43,128 @@ pub(crate) struct ForecastParts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Rest {
-    /// Stacking weight of the networks; the remainder belongs to the baseline of recent changes.
+    /// Stacking weight of the networks.
     #[serde(rename = "share")]
     pub(super) network_weight: f64,
+    /// That of the classical combination; the remainder belongs to the baseline of recent changes.
+    #[serde(default)]
+    pub(super) classical_weight: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) classical: Option<Classical>,
+    /// Distributions of intermittent series, where they are better than the pool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) intermittent: Option<Intermittent>,
+    /// Whether a constant history is forecast by an atom; not so in models of earlier versions.
+    #[serde(default)]
+    pub(super) constants: bool,
+    /// Factor of the spread of each pooled distribution around its mean.
+    #[serde(default = "no_factor")]
+    pub(super) spread: f64,
     pub(super) recent: Baseline,
     #[serde(rename = "rivals")]
     pub(super) baselines: Vec<Baseline>,
     pub(super) copula: Copula,
     #[serde(default)]
     pub(super) support: Support,
-    /// Mean out-of-fold CRPS and NLL, of the forecaster first and then of the baselines.
+    /// The origins of the scores; `None` where there are none, or the file is of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) scored: Option<ScoredOrigins>,
+    /// Mean CRPS and NLL on the last parts of the series, of the forecaster first and then of the baselines.
     pub(super) scores: Vec<Score>,
+}
+
+impl Rest {
+    /// The pooled distributions with those of intermittent and of constant histories in their place.
+    pub(super) fn with_atoms(&self, pooled: Mixtures, series: &[&Series], points: &[ForecastPoint]) -> Mixtures {
+        let mut replaced = match &self.intermittent {
+            Some(intermittent) => intermittent.components(series, points),
+            None => vec![None; points.len()],
+        };
+        if self.constants {
+            for (point, replaced) in points.iter().zip(&mut replaced).filter(|(_, replaced)| replaced.is_none()) {
+                *replaced = constant(series[point.series].history(point.origin));
+            }
+        }
+        replace_rows(pooled, &replaced)
+    }
+}
+
+/// The distribution after a history of at least two equal values: by the rule of succession an atom with weight
+/// n / (n + 1), and a wide normal.
+fn constant(history: &[f64]) -> Option<Components> {
+    let value = history[0];
+    if history.len() < 2 || history.iter().any(|other| *other != value) {
+        return None;
+    }
+    let sd = if value == 0.0 { 1.0 } else { CONSTANT_SD * value.abs() };
+    let steps = history.len() as f64;
+    Some(vec![(steps / (steps + 1.0), value, 0.0), (1.0 / (steps + 1.0), value, sd)])
+}
+
+/// The mixtures with some rows replaced.
+fn replace_rows(mixtures: Mixtures, replaced: &[Option<Components>]) -> Mixtures {
+    let Some(most) = replaced.iter().flatten().map(Vec::len).max() else { return mixtures };
+    let padded = mixtures.padded_to(most);
+    let components = padded.components();
+    let (mut weights, mut means, mut sds) = (padded.weights().to_vec(), padded.means().to_vec(), padded.sds().to_vec());
+    for (row, own) in replaced.iter().enumerate().filter_map(|(row, own)| own.as_ref().map(|own| (row, own))) {
+        let filling = (0.0, own[0].1, 1.0);
+        for (at, (weight, mean, sd)) in
+            own.iter().copied().chain(std::iter::repeat(filling)).take(components).enumerate()
+        {
+            let at = row * components + at;
+            (weights[at], means[at], sds[at]) = (weight, mean, sd);
+        }
+    }
+    Mixtures::from_parts_unchecked(components, weights, means, sds)
+}
+
+/// Distributions with this factor of their spread around the mean.
+pub(super) fn spread_by(mixtures: Mixtures, factor: f64) -> Mixtures {
+    if factor == 1.0 {
+        return mixtures;
+    }
+    let means: Vec<f64> = mixtures.rows().map(|row| row.mean()).collect();
+    mixtures.rescaled_by_row(means.into_iter().map(|mean| (mean * (1.0 - factor), factor)))
+}
+
+/// The spread factor of models without one.
+fn no_factor() -> f64 {
+    1.0
+}
+
+/// The origins that held-out scores come from: in the last part of each series, forecast by what was learnt before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct ScoredOrigins {
+    /// Number of forecasts.
+    pub forecasts: usize,
+    /// Number of origins, over all series.
+    pub origins: usize,
+    /// Number of series with such origins.
+    pub series: usize,
+    /// Shortest and longest last part, in steps.
+    pub shortest: usize,
+    /// See `shortest`.
+    pub longest: usize,
+}
+
+impl ScoredOrigins {
+    /// Those of these points; `first` has the first step of the last part of each series.
+    pub(super) fn of(points: &[ForecastPoint], first: &[usize], series: &[Series]) -> Self {
+        let lengths = points.chunk_by(|a, b| a.series == b.series).map(|points| {
+            let number = points[0].series;
+            series[number].len() - first[number]
+        });
+        Self {
+            forecasts: points.len(),
+            origins: points.chunk_by(ForecastPoint::is_beside).count(),
+            series: lengths.clone().count(),
+            shortest: lengths.clone().min().unwrap_or(0),
+            longest: lengths.max().unwrap_or(0),
+        }
+    }
 }
 
 /// Mean scores on held-out steps.
@@ -57,8 +175,9 @@ pub struct Score {
     pub name: String,
     /// Mean CRPS, in the target's unit.
     pub crps: f64,
-    /// Mean NLL.
-    pub nll: f64,
+    /// Mean NLL; `None` where it is not finite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nll: Option<f64>,
 }
 
 /// The forecasts of a baseline.
@@ -124,10 +243,18 @@ impl Forecaster {
         transform.check().map_err(|error| damaged(&error.to_string()))?;
         rest.support.check().map_err(|error| damaged(&error.to_string()))?;
         let horizon = transform.spec.horizon;
+        let weight = rest.network_weight + rest.classical_weight;
         let sound = (0.0..=1.0).contains(&rest.network_weight)
+            && (0.0..=1.0 + WEIGHT_ROUNDING).contains(&weight)
+            && rest.classical_weight >= 0.0
+            && rest.spread > 0.0
+            && rest.spread.is_finite()
+            && (rest.classical_weight == 0.0 || rest.classical.is_some())
+            && rest.intermittent.as_ref().is_none_or(Intermittent::is_sound)
+            && rest.classical.as_ref().is_none_or(|classical| classical.is_sound(horizon))
             && rest.copula.is_sound()
             && rest.baselines.iter().chain([&rest.recent]).all(|baseline| baseline.is_sound(horizon));
-        if !sound || rest.scores.iter().any(|score| score.crps.is_nan() || score.nll.is_nan()) {
+        if !sound || rest.scores.iter().any(|score| score.crps.is_nan()) {
             return Err(damaged("a number of its forecasts is out of range"));
         }
         let baselines = rest.baselines.iter_mut().chain([&mut rest.recent]);
@@ -155,10 +282,27 @@ impl Forecaster {
         &self.model
     }
 
-    /// Stacking weight of the networks; the remainder belongs to the naive forecast with the distribution of recent
-    /// changes.
+    /// Stacking weight of the networks.
     pub fn network_weight(&self) -> f64 {
         self.rest.network_weight
+    }
+
+    /// Stacking weight of the classical combination; what the networks and it leave belongs to the naive forecast with
+    /// the distribution of recent changes.
+    pub fn classical_weight(&self) -> f64 {
+        self.rest.classical_weight
+    }
+
+    /// The classical members with their mean weights in the combination, the largest first; empty in models of versions
+    /// without them.
+    pub fn classical_members(&self) -> Vec<(String, f64)> {
+        self.rest.classical.as_ref().map_or_else(Vec::new, Classical::member_weights)
+    }
+
+    /// Where the held-out scores come from; `None` where there are none, or where an earlier version fitted the model and
+    /// scored blocks of time between known ones.
+    pub fn scored_origins(&self) -> Option<ScoredOrigins> {
+        self.rest.scored
     }
 
     /// Held-out scores of the forecaster, which comes first, and of its baselines.
@@ -208,20 +352,31 @@ impl Forecaster {
 
     /// Forecasts of these points from precomputed quantities.
     pub(super) fn by_pasts(&self, table: &Table, pasts: &[Past<'_>], points: Vec<ForecastPoint>) -> Result<Forecasts> {
-        let rows = Table::new(inputs(&self.transform, pasts, table, &points))?;
-        let predicted = self.model.predict(&rows)?;
-        let networks = predicted.mixtures().ok_or_else(|| Error::model("a forecaster's networks predict mixtures"))?;
-        let weight = self.rest.network_weight;
-        let recent = self.rest.recent.error_distribution().repeated(points.len());
-        let parts = [(networks.clone(), weight), (recent, 1.0 - weight)];
-        let parts: Vec<Mixtures> = parts
-            .into_iter()
-            .filter(|(_, weight)| *weight > 0.0)
-            .map(|(part, weight)| part.scale_weights(weight))
-            .collect();
+        let Rest { network_weight, classical_weight, recent, classical, .. } = &self.rest;
+        let recent_weight = (1.0 - network_weight - classical_weight).max(0.0);
+        let mut scaled: Vec<Mixtures> = Vec::new();
+        if *network_weight > 0.0 {
+            let rows = Table::new(inputs(&self.transform, pasts, table, &points))?;
+            let predicted = self.model.predict(&rows)?;
+            let networks =
+                predicted.mixtures().ok_or_else(|| Error::model("a forecaster's networks predict mixtures"))?;
+            scaled.push(networks.clone().scale_weights(*network_weight));
+        }
+        if recent_weight > WEIGHT_ROUNDING {
+            scaled.push(recent.error_distribution().repeated(points.len()).scale_weights(recent_weight));
+        }
         let scaling =
             points.iter().map(|point| pasts[point.series].location_scale(&self.transform, *point).shift_and_scale());
-        let mixtures = Mixtures::concatenate_components(&parts).rescaled_by_row(scaling);
+        let mut parts = Vec::new();
+        if !scaled.is_empty() {
+            parts.push(Mixtures::concatenate_components(&scaled).rescaled_by_row(scaling));
+        }
+        let series: Vec<&Series> = pasts.iter().map(Past::series).collect();
+        if let Some(classical) = classical.as_ref().filter(|_| *classical_weight > 0.0) {
+            parts.push(classical.mixtures(&series, &points).scale_weights(*classical_weight));
+        }
+        let pooled = spread_by(Mixtures::concatenate_components(&parts), self.rest.spread);
+        let mixtures = self.rest.with_atoms(pooled, &series, &points);
         let predictions = Predictions::from(mixtures).with_sound_support(self.rest.support);
         Ok(Forecasts { points, predictions: self.model.helper().accelerating(predictions) })
     }
@@ -266,5 +421,29 @@ impl Forecaster {
             series.rows.len() - series.len(),
             quoted(&self.transform.spec.target)
         ))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_that_an_earlier_version_wrote_as_null_is_missing() {
+        let score: Score = serde_json::from_str(r#"{"name":"drift","crps":1.5,"nll":null}"#).unwrap();
+        assert_eq!((score.crps, score.nll), (1.5, None));
+        assert_eq!(serde_json::to_string(&score).unwrap(), r#"{"name":"drift","crps":1.5}"#);
+    }
+
+    #[test]
+    fn rows_are_replaced_and_the_others_padded() {
+        let pooled = Mixtures::new(1, vec![1.0; 2], vec![3.0, 4.0], vec![1.0; 2]).unwrap();
+        let atoms = vec![(0.25, 0.0, 0.0), (0.75, 2.0, 0.0)];
+        let replaced = replace_rows(pooled.clone(), &[None, Some(atoms)]);
+        assert_eq!((replaced.row(0).mean(), replaced.row(1).mean()), (3.0, 1.5));
+        assert_eq!(replaced.row(1).point_probability(0.0), 0.25);
+        assert_eq!(replace_rows(pooled.clone(), &[None, None]), pooled);
+        let wide = spread_by(pooled, 2.0);
+        assert!((wide.row(0).mean() - 3.0).abs() < 1e-12 && (wide.row(0).sd() - 2.0).abs() < 1e-12);
     }
 }

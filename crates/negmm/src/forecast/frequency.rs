@@ -7,6 +7,8 @@ use negmm_data::infer::calendar::{Date, weekday};
 const DAY: f64 = 86_400.0;
 /// Minimum fraction of intervals with the common length; the others are gaps.
 const REGULAR: f64 = 0.8;
+/// Tolerance of whole multiples of a step.
+const WHOLE: f64 = 1e-6;
 /// Days of a mean year.
 const DAYS_OF_YEAR: f64 = 365.2425;
 
@@ -34,6 +36,11 @@ pub enum Frequency {
         /// Months between consecutive steps.
         step: i64,
     },
+    /// Numbers that are not dates, at irregular distances.
+    IrregularCount {
+        /// Median difference between consecutive steps.
+        step: f64,
+    },
     /// Irregular times.
     Irregular {
         /// Median number of seconds between consecutive steps.
@@ -54,7 +61,11 @@ impl Frequency {
         let regular = gaps.iter().filter(|gap| (**gap - middle).abs() <= 1e-6 * middle).count() as f64;
         let regular = regular >= REGULAR * gaps.len() as f64;
         match () {
-            () if !dates => Self::Count { step: middle },
+            () if !dates => match whole_multiples(&gaps) {
+                Some(step) => Self::Count { step },
+                None if regular => Self::Count { step: middle },
+                None => Self::IrregularCount { step: middle },
+            },
             () if middle == DAY && only_weekdays(times) => Self::Weekdays,
             () if regular => Self::Seconds { step: middle },
             () => match months(times) {
@@ -68,7 +79,10 @@ impl Frequency {
     pub fn after(self, time: f64, steps: usize) -> f64 {
         match self {
             Self::Rows => f64::NAN,
-            Self::Count { step } | Self::Seconds { step } | Self::Irregular { step } => time + steps as f64 * step,
+            Self::Count { step }
+            | Self::Seconds { step }
+            | Self::IrregularCount { step }
+            | Self::Irregular { step } => time + steps as f64 * step,
             Self::Weekdays => {
                 let mut day = (time / DAY).floor();
                 let rest = time - day * DAY;
@@ -94,7 +108,7 @@ impl Frequency {
     /// Number of steps from one time to a later one; `None` where it is not a whole number.
     pub(super) fn between(self, from: f64, to: f64) -> Option<usize> {
         let steps = match self {
-            Self::Rows | Self::Irregular { .. } => return Some(1),
+            Self::Rows | Self::Irregular { .. } | Self::IrregularCount { .. } => return Some(1),
             Self::Count { step } | Self::Seconds { step } => ((to - from) / step).round(),
             // Holidays do not count as gaps.
             Self::Weekdays => return Some(1),
@@ -117,7 +131,7 @@ impl Frequency {
             steps.filter(|steps| *steps >= 2.0).map(|steps| steps.round() as usize).collect()
         };
         match self {
-            Self::Rows | Self::Count { .. } | Self::Irregular { .. } => Vec::new(),
+            Self::Rows | Self::Count { .. } | Self::IrregularCount { .. } | Self::Irregular { .. } => Vec::new(),
             Self::Weekdays => vec![5],
             Self::Months { step } => among(step as f64, &[12.0]),
             Self::Seconds { step } if step < DAY => among(step, &[3600.0, DAY, 7.0 * DAY]),
@@ -127,7 +141,12 @@ impl Frequency {
 
     /// Whether times are dates.
     pub fn has_dates(self) -> bool {
-        !matches!(self, Self::Rows | Self::Count { .. })
+        !matches!(self, Self::Rows | Self::Count { .. } | Self::IrregularCount { .. })
+    }
+
+    /// Whether steps have no common length.
+    pub fn is_irregular(self) -> bool {
+        matches!(self, Self::Irregular { .. } | Self::IrregularCount { .. })
     }
 
     /// The length of a step in words.
@@ -138,20 +157,38 @@ impl Frequency {
             _ if step % 60.0 == 0.0 => plural(step / 60.0, "minute"),
             _ => plural(step, "second"),
         };
+        let distance = |step: f64| {
+            let words = seconds(step);
+            if words.starts_with(|first: char| first.is_ascii_digit()) { words } else { format!("one {words}") }
+        };
         match self {
             Self::Rows => "every row".into(),
             Self::Count { step: 1.0 } => "every step".into(),
-            Self::Count { step } => format!("every {step}"),
+            Self::Count { step } => format!("every {}", digits(step)),
+            Self::IrregularCount { step } => format!("irregular, with a median distance of {}", digits(step)),
             Self::Seconds { step } => format!("every {}", seconds(step)),
             Self::Weekdays => "every weekday".into(),
             Self::Months { step } => format!("every {}", plural(step as f64, "month")),
-            Self::Irregular { step } => format!("without a rule, every {} in the middle", seconds(step)),
+            Self::Irregular { step } => format!("irregular, with a median distance of {}", distance(step)),
         }
     }
 }
 
 fn plural(number: f64, noun: &str) -> String {
-    if number == 1.0 { noun.into() } else { format!("{number} {noun}s") }
+    if number == 1.0 { noun.into() } else { format!("{} {noun}s", digits(number)) }
+}
+
+/// A number with four digits at most.
+fn digits(number: f64) -> String {
+    let rounded: f64 = format!("{number:.3e}").parse().unwrap_or(number);
+    rounded.to_string()
+}
+
+/// The smallest of these sorted differences, if all are whole multiples of it.
+fn whole_multiples(gaps: &[f64]) -> Option<f64> {
+    let smallest = *gaps.first()?;
+    let is_whole = |gap: &f64| (gap / smallest - (gap / smallest).round()).abs() <= WHOLE * gap / smallest;
+    gaps.iter().all(is_whole).then_some(smallest)
 }
 
 fn only_weekdays(times: &[Vec<f64>]) -> bool {

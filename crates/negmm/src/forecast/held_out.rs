@@ -1,63 +1,97 @@
-//! Held-out forecasts: the stacking weight of the networks against the baseline of recent changes, and the copula.
+//! Forecasts of the last part of each series: the stacking weights of the pool, and the copula.
 
-use super::baseline::Baseline;
+use super::ForecastPoint;
 use super::copula::{Copula, Products, score};
-use super::local_scale::LocationScale;
 use super::stacking::Stacking;
-use super::{ForecastPoint, SeriesTransform};
 use negmm_dist::Distribution;
 use negmm_dist::Mixtures;
 
-/// Held-out forecast points with their folds.
+/// Parts of the points whose weights are fitted on the others.
+const PARTS: usize = 5;
+
+/// Points that stacking weights need at least.
+const FEW: f64 = 30.0;
+/// Coverage of the interval that the spread is fitted to, the number of points that decide at most, that at which the
+/// factor is shrunk by half, and its range.
+const COVERAGE: f64 = 0.8;
+const MOST_SPREAD_ROWS: usize = 4_000;
+const SPREAD_ROWS: f64 = 20.0;
+const LEAST_SPREAD: f64 = 0.6;
+const MOST_SPREAD: f64 = 1.5;
+
+/// Scored points with their values, in the order of series and origins.
 pub(super) struct HeldOutPoints {
     pub(super) points: Vec<ForecastPoint>,
-    pub(super) scaling: Vec<LocationScale>,
-    pub(super) changes: Vec<f64>,
-    pub(super) folds: Vec<u32>,
+    pub(super) y: Vec<f64>,
+    /// 1 for the points that weights are fitted to, 0 for those that the pool does not forecast.
+    pub(super) counts: Vec<f64>,
 }
 
 impl HeldOutPoints {
-    /// For each point the distribution of the changes in the other folds.
-    pub(super) fn recent_changes(&self, transform: &SeriesTransform) -> Mixtures {
-        let folds = self.folds.iter().max().map_or(0, |last| last + 1);
-        let by_fold: Vec<Mixtures> = (0..folds)
-            .map(|fold| {
-                let others = self.changes.iter().zip(&self.folds).filter(|(_, other)| **other != fold);
-                Baseline::recent(transform, &others.map(|(change, _)| *change).collect::<Vec<_>>()).error_distribution()
+    /// The stacking weights of the members, and their pool, each part of the points with the weights of the others. All
+    /// mixtures are in the target's unit.
+    pub(super) fn pooled(&self, members: Vec<Mixtures>) -> (Vec<f64>, Mixtures) {
+        let likelihoods: Vec<Vec<f64>> = members
+            .iter()
+            .map(|mixtures| {
+                let row = |(row, y): (usize, &f64)| mixtures.row(row).log_pdf(*y);
+                self.y.iter().enumerate().map(row).collect()
             })
             .collect();
-        Mixtures::concatenate_rows(self.folds.iter().map(|fold| by_fold[*fold as usize].clone()).collect())
-    }
-
-    /// The stacking weight of the networks, and the pooled out-of-fold distributions with the weights fitted on the
-    /// other folds.
-    pub(super) fn pooled(&self, networks: Mixtures, recent: Mixtures) -> (f64, Mixtures) {
-        let likelihoods = [&networks, &recent].map(|mixtures| {
-            let row = |(row, change): (usize, &f64)| mixtures.row(row).log_pdf(*change);
-            self.changes.iter().enumerate().map(row).collect::<Vec<f64>>()
-        });
-        let stacking = Stacking::new(&likelihoods, &self.folds, &vec![1.0; self.folds.len()]);
-        let folds = self.folds.iter().max().map_or(0, |last| last + 1);
-        let without: Vec<Vec<f64>> = (0..folds).map(|fold| stacking.weights_without(fold)).collect();
-        let order: Vec<usize> = (0..self.folds.len()).collect();
-        let parts = [networks, recent]
+        // Points of an origin stay together, and with many series all of a series.
+        let several =
+            self.points.first().zip(self.points.last()).is_some_and(|(first, last)| first.series != last.series);
+        let mut parts: Vec<u32> = Vec::with_capacity(self.points.len());
+        let beside = |a: &ForecastPoint, b: &ForecastPoint| if several { a.series == b.series } else { a.is_beside(b) };
+        for (number, group) in self.points.chunk_by(beside).enumerate() {
+            parts.extend(vec![(number % PARTS) as u32; group.len()]);
+        }
+        // The first member is the classical one: it predicts alone where too few points could say otherwise.
+        let few = self.counts.iter().sum::<f64>() < FEW;
+        let alone: Vec<f64> = (0..members.len()).map(|member| f64::from(u8::from(member == 0))).collect();
+        let stacking = Stacking::new(&likelihoods, &parts, &self.counts);
+        let fitted = |weights: Vec<f64>| if few { alone.clone() } else { weights };
+        let without: Vec<Vec<f64>> = (0..PARTS as u32).map(|part| fitted(stacking.weights_without(part))).collect();
+        let order: Vec<usize> = (0..self.points.len()).collect();
+        let weighted = members
             .into_iter()
             .enumerate()
-            .map(|(part, mixtures)| mixtures.take(&order, |row| (without[self.folds[row] as usize][part], 1.0)));
-        (stacking.weights()[0], Mixtures::concatenate_components(&parts.collect::<Vec<_>>()))
+            .map(|(member, mixtures)| mixtures.take(&order, |row| (without[parts[row] as usize][member], 1.0)));
+        (fitted(stacking.weights()), Mixtures::concatenate_components(&weighted.collect::<Vec<_>>()))
+    }
+
+    /// The factor of the pool's spread with which its central interval covers what it should.
+    pub(super) fn spread(&self, pooled: &Mixtures) -> f64 {
+        let counting: f64 = self.counts.iter().sum();
+        let every = (counting as usize).div_ceil(MOST_SPREAD_ROWS).max(1);
+        let rows = (0..self.y.len()).filter(|row| self.counts[*row] > 0.0).step_by(every);
+        // The factor from which on the interval of a row covers its value: quantiles move in proportion to it.
+        let needed = |row: usize| {
+            let (distribution, y) = (pooled.row(row), self.y[row]);
+            let (mean, tail) = (distribution.mean(), 0.5 * (1.0 - COVERAGE));
+            let end = distribution.quantile(if y > mean { 1.0 - tail } else { tail });
+            if y == mean { 0.0 } else { ((y - mean) / (end - mean)).max(0.0) }
+        };
+        let mut factors: Vec<f64> = rows.map(needed).filter(|factor| factor.is_finite()).collect();
+        factors.sort_by(f64::total_cmp);
+        let Some(factor) = factors.get((COVERAGE * factors.len() as f64) as usize) else { return 1.0 };
+        // With few values it is hardly known.
+        let count = factors.len() as f64;
+        let shrunk = libm::exp(libm::log(factor.max(f64::MIN_POSITIVE)) * count / (count + SPREAD_ROWS));
+        shrunk.clamp(LEAST_SPREAD, MOST_SPREAD)
     }
 
     /// The copula between steps ahead of the same origin.
     pub(super) fn copula(&self, pooled: &Mixtures) -> Copula {
         let mut products = Products::default();
-        let mut order: Vec<usize> = (0..self.points.len()).collect();
-        order.sort_unstable_by_key(|at| (self.points[*at].series, self.points[*at].origin, self.points[*at].ahead));
-        for origin in order.chunk_by(|a, b| {
-            (self.points[*a].series, self.points[*a].origin) == (self.points[*b].series, self.points[*b].origin)
-        }) {
-            let scores =
-                origin.iter().map(|at| (self.points[*at].ahead, score(pooled.row(*at).cdf(self.changes[*at]))));
+        let mut row = 0;
+        for origin in self.points.chunk_by(ForecastPoint::is_beside) {
+            let scores = origin
+                .iter()
+                .enumerate()
+                .map(|(at, point)| (point.ahead, score(pooled.row(row + at).cdf(self.y[row + at]))));
             products.add(&scores.collect::<Vec<_>>());
+            row += origin.len();
         }
         Copula::nearest(&products)
     }

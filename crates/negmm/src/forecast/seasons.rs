@@ -6,6 +6,9 @@ use super::{Frequency, Series};
 const LEAST: f64 = 0.15;
 /// The same where no frequency gives candidate periods.
 const LEAST_WITHOUT_DATES: f64 = 0.3;
+/// The same for the mean over many series, in which noise averages out.
+const LEAST_OF_MANY: f64 = 0.15;
+const MANY: usize = 10;
 /// A longer season must exceed the autocorrelation at neighbouring multiples by BETTER, and is less than
 /// MOST_MULTIPLES times the shorter.
 const BETTER: f64 = 0.01;
@@ -36,7 +39,8 @@ pub(super) fn found(series: &[Series], frequency: Frequency) -> Vec<usize> {
     // The changes over a season sum to zero, so that some autocorrelation is negative. Noise in the values lowers the
     // first autocorrelation of a smooth series, which makes the second a peak, but leaves it positive.
     let opposed = (1..correlation.len()).find(|lag| at(*lag) < 0.0).unwrap_or(correlation.len());
-    let is_peak = |lag: &usize| at(*lag) >= LEAST_WITHOUT_DATES && at(*lag) >= at(lag - 1) && at(*lag) > at(lag + 1);
+    let least = if series.len() >= MANY { LEAST_OF_MANY } else { LEAST_WITHOUT_DATES };
+    let is_peak = |lag: &usize| at(*lag) >= least && at(*lag) >= at(lag - 1) && at(*lag) > at(lag + 1);
     let peaks: Vec<usize> = (opposed + 1..correlation.len()).filter(is_peak).collect();
     let highest = peaks.iter().map(|lag| at(*lag)).fold(0.0, f64::max);
     // The first peak nearly as high as the highest, and the first of its multiples that exceeds its neighbours.
@@ -45,7 +49,7 @@ pub(super) fn found(series: &[Series], frequency: Frequency) -> Vec<usize> {
     let chance = 2.0 / (steps as f64).sqrt();
     let stands_out = |multiple: &usize| {
         let [before, own, after] = [multiple - 1, *multiple, multiple + 1].map(|multiple| at(multiple * first));
-        own >= LEAST_WITHOUT_DATES && own > before.max(after) + BETTER + chance
+        own >= least && own > before.max(after) + BETTER + chance
     };
     let second = (2..MOST_MULTIPLES).find(stands_out).map(|multiple| multiple * first);
     [first].into_iter().chain(second).collect()
@@ -87,7 +91,7 @@ mod tests {
         let values: Vec<f64> = (0..3000).map(&mut noisy).collect();
         let rows = (0..values.len()).collect();
         found(
-            &[Series { name: String::new(), rows, times: Vec::new(), filled: values.clone(), values }],
+            &[Series { name: String::new(), rows, times: Vec::new(), filled: values.clone(), values, first: 0 }],
             Frequency::Rows,
         )
     }

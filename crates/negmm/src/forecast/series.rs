@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::time_style::TimeStyle;
 use super::{ForecastPoint, Frequency, SeriesSpec, seasons};
 use negmm_data::infer::datetime::iso;
 use negmm_data::{Column, MISSING, Table};
@@ -31,6 +32,8 @@ pub struct Series {
     pub values: Vec<f64>,
     /// The same with missing values forward-filled; leading ones are back-filled.
     pub(super) filled: Vec<f64>,
+    /// The first known step.
+    pub(super) first: usize,
 }
 
 /// All series of a table.
@@ -42,6 +45,8 @@ pub struct Histories {
     pub frequency: Frequency,
     /// Warnings: gaps, missing targets.
     pub warnings: Vec<Warning>,
+    /// How times are written.
+    pub(super) time_style: TimeStyle,
 }
 
 impl Histories {
@@ -57,10 +62,13 @@ impl Histories {
             return Err(table.at_cell(Error::data(message), row, &spec.target));
         }
         let times = spec.time.as_ref().map(|name| table.times(name, spec.time_format)).transpose()?;
-        let groups = grouped(table, spec)?;
+        let mut groups = grouped(table, spec)?;
         let dates = times.as_ref().is_some_and(|(_, dates)| *dates);
         if let (Some(name), Some((times, _))) = (&spec.time, &times) {
-            check_times(table, name, &groups, times, dates)?;
+            if spec.sort {
+                groups.iter_mut().for_each(|(_, rows)| rows.sort_by(|a, b| times[*a].total_cmp(&times[*b])));
+            }
+            check_times(table, (name, spec.series.is_some(), frequency.is_none()), &groups, times, dates)?;
         }
         let of_group = |rows: &[usize]| -> Vec<f64> {
             times.as_ref().map_or_else(Vec::new, |(times, _)| rows.iter().map(|row| times[*row]).collect())
@@ -72,7 +80,8 @@ impl Histories {
         let (mut gaps, mut absent, mut missing) = (0, 0, 0);
         let mut series = Vec::with_capacity(groups.len());
         for (name, rows) in groups {
-            let mut one = Series { name, rows: Vec::new(), times: Vec::new(), values: Vec::new(), filled: Vec::new() };
+            let mut one =
+                Series { name, rows: Vec::new(), times: Vec::new(), values: Vec::new(), filled: Vec::new(), first: 0 };
             let own = of_group(&rows);
             for (at, row) in rows.iter().enumerate() {
                 if let (Some(before), Some(time)) = (at.checked_sub(1).and_then(|at| own.get(at)), own.get(at)) {
@@ -107,6 +116,12 @@ impl Histories {
             series.push(one);
         }
         let mut warnings = Vec::new();
+        if frequency.is_irregular() && series.iter().any(|series: &Series| series.len() > 2) {
+            warnings.push(Warning::new(format!(
+                "the times are not regular ({}): rows are taken as consecutive steps, and times ahead go on by the median",
+                frequency.words()
+            )));
+        }
         if gaps > 0 {
             warnings.push(Warning::new(format!(
                 "the time steps ({}) have gaps in {}, {absent} steps in all: they are taken as missing",
@@ -125,7 +140,10 @@ impl Histories {
                 quoted(&spec.target)
             )));
         }
-        Ok(Self { series, frequency, warnings })
+        let last_rows = series.iter().map(|series: &Series| series.rows[series.rows.len() - 1]);
+        let time_style =
+            spec.time.as_ref().map_or_else(TimeStyle::default, |name| TimeStyle::of(table, name, last_rows));
+        Ok(Self { series, frequency, warnings, time_style })
     }
 }
 
@@ -133,6 +151,11 @@ impl Histories {
     /// The observed value of a forecast point; NaN where it is missing.
     pub fn value(&self, point: &ForecastPoint) -> f64 {
         self.series[point.series].values[point.step()]
+    }
+
+    /// The time of a step of a series as text, as the table writes its times; the step may lie beyond the end.
+    pub fn time_text(&self, series: usize, step: usize) -> String {
+        self.time_style.text(series, self.series[series].time(step, self.frequency), self.frequency)
     }
 
     /// Autocorrelation of changes by lag up to `longest`, averaged over the series.
@@ -149,13 +172,19 @@ impl Series {
     }
 
     fn fill(&mut self) {
-        let mut last = self.values.iter().copied().find(|value| !value.is_nan()).unwrap_or(0.0);
+        self.first = self.values.iter().position(|value| !value.is_nan()).unwrap_or(0);
+        let mut last = self.values.get(self.first).copied().unwrap_or(0.0);
         for value in &self.values {
             if !value.is_nan() {
                 last = *value;
             }
             self.filled.push(last);
         }
+    }
+
+    /// The values from the first known one up to an origin, with gaps filled.
+    pub(super) fn history(&self, origin: usize) -> &[f64] {
+        &self.filled[self.first.min(origin)..=origin]
     }
 
     /// Number of steps up to the last known target.
@@ -217,7 +246,13 @@ fn cell(table: &Table, column: &str, row: usize) -> String {
 }
 
 /// Checks that the times of each series are present and increasing.
-fn check_times(table: &Table, name: &str, groups: &[(String, Vec<usize>)], times: &[f64], dates: bool) -> Result<()> {
+fn check_times(
+    table: &Table,
+    (name, several, fits): (&str, bool, bool),
+    groups: &[(String, Vec<usize>)],
+    times: &[f64],
+    dates: bool,
+) -> Result<()> {
     let text = |row: usize| if dates { iso(times[row]) } else { times[row].to_string() };
     for (_, rows) in groups {
         if let Some(row) = rows.iter().find(|row| times[**row].is_nan()) {
@@ -227,11 +262,19 @@ fn check_times(table: &Table, name: &str, groups: &[(String, Vec<usize>)], times
             let error = match times[pair[1]] == times[pair[0]] {
                 true => Error::data(format!("the time {} occurs twice", text(pair[1])))
                     .with_hint(Hint::NameColumn { option: "series" }.when("if there are several series")),
-                false => Error::data(format!(
-                    "the time {} comes after {}: sort the rows by time, the oldest first",
-                    text(pair[1]),
-                    text(pair[0])
-                )),
+                false => {
+                    let mut error = Error::data(format!(
+                        "the time {} comes after {}: sort the rows by time, the oldest first",
+                        text(pair[1]),
+                        text(pair[0])
+                    ));
+                    if !several {
+                        error =
+                            error.with_hint(Hint::NameColumn { option: "series" }.when("if there are several series"));
+                    }
+                    // A model that is read has its options.
+                    if fits { error.with_hint(Hint::set("sort", true).when("if they can be sorted")) } else { error }
+                }
             };
             return Err(table.at_cell(error, pair[1], name));
         }

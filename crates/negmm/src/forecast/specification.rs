@@ -22,6 +22,7 @@ pub(super) const MOST_SEASON: usize = 10_000;
 /// | `future_covariates` | none | covariates known in advance: prices, holidays |
 /// | `horizon` | 1 | steps ahead, 1 … 1000 |
 /// | `seasonal_periods` | detected | seasonal periods in steps, each 2 … 10000 |
+/// | `sort` | false | whether rows are sorted by time; otherwise times that decrease are refused |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -46,6 +47,9 @@ pub struct SeriesSpec {
     /// Seasonal periods in steps.
     #[serde(rename = "seasons")]
     pub seasonal_periods: Option<Vec<usize>>,
+    /// Whether rows are sorted by time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sort: bool,
 }
 
 impl Default for SeriesSpec {
@@ -59,6 +63,7 @@ impl Default for SeriesSpec {
             future_covariates: Vec::new(),
             horizon: 1,
             seasonal_periods: None,
+            sort: false,
         }
     }
 }
@@ -112,6 +117,12 @@ impl SeriesSpec {
     pub fn seasonal_periods(self, seasonal_periods: impl Into<Option<Vec<usize>>>) -> Self {
         Self { seasonal_periods: seasonal_periods.into(), ..self }
     }
+
+    /// Sets `sort`.
+    #[must_use]
+    pub fn sort(self, sort: bool) -> Self {
+        Self { sort, ..self }
+    }
 }
 
 impl SeriesSpec {
@@ -128,6 +139,9 @@ impl SeriesSpec {
         let seasons = self.seasonal_periods.iter().flatten();
         if let Some(season) = seasons.clone().find(|season| !(2..=MOST_SEASON).contains(*season)) {
             return Err(Error::options(format!("a season must be from 2 to {MOST_SEASON} steps, found {season}")));
+        }
+        if self.sort && self.time.is_none() {
+            return Err(Error::options("rows can be sorted by time only where a time column is named"));
         }
         let mut names: Vec<&str> = self.columns().collect();
         names.sort_unstable();

@@ -72,7 +72,7 @@ pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
 }
 
 /// The bytes of a model, and of what makes a forecaster of it.
-pub(crate) fn write<F: Serialize>(model: &Model, forecast: Option<F>) -> Result<Vec<u8>> {
+pub(crate) fn write<F: Serialize + DeserializeOwned>(model: &Model, forecast: Option<F>) -> Result<Vec<u8>> {
     let (shape, mut tensors) = tensors::write(&model.predictor);
     let (calibration, tails) = model.calibration.as_ref().map(Calibration::write).unzip();
     tensors.extend(tails.into_iter().flatten());
@@ -92,9 +92,15 @@ pub(crate) fn write<F: Serialize>(model: &Model, forecast: Option<F>) -> Result<
 }
 
 /// The bytes of a model file: a description and tensors, with a checksum.
-pub(crate) fn write_document(metadata: &impl Serialize, mut tensors: Vec<Tensor>) -> Result<Vec<u8>> {
+///
+/// The description is read back: a number that is not finite has no JSON, and the file could not be loaded.
+pub(crate) fn write_document<M: Serialize + DeserializeOwned>(
+    metadata: &M,
+    mut tensors: Vec<Tensor>,
+) -> Result<Vec<u8>> {
     let unwritable = |error: &dyn std::fmt::Display| Error::model(format!("the model cannot be written: {error}"));
     let text = serde_json::to_string(metadata).map_err(|error| unwritable(&error))?;
+    serde_json::from_str::<M>(&text).map_err(|error| unwritable(&error))?;
     let sum = checksum(&text, tensors.iter().map(|tensor| (&tensor.name[..], &tensor.shape[..], &tensor.bytes[..])));
     let bytes = sum.to_le_bytes().to_vec();
     tensors.push(Tensor { name: CHECKSUM.into(), dtype: Dtype::U64, shape: vec![1], bytes });

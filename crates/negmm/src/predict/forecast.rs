@@ -5,7 +5,6 @@ use super::query::Query;
 use crate::conformal::{AdaptiveConformal, ConformalPredictor};
 use crate::forecast::{ForecastPoint, Forecaster, Forecasts, Histories};
 use crate::{Error, Result, Table};
-use negmm_data::infer::datetime::iso;
 
 /// Paths at most.
 pub const MOST_PATHS: usize = 10_000;
@@ -146,13 +145,16 @@ fn position_fields(forecaster: &Forecaster, options: ForecastOptions) -> Vec<Fie
     fields.extend(roles.series.iter().map(|name| Field::text(name, "the series column")));
     match (&roles.time, options.inside) {
         (Some(time), inside) => {
-            fields.extend(inside.then(|| Field::text("origin", "the time of the origin")));
+            let origin = if time == "origin" { "forecast_origin" } else { "origin" };
+            fields.extend(inside.then(|| Field::text(origin, "the time of the origin")));
             fields.push(Field::text(time, "the time column"));
         }
         (None, true) => fields.push(Field::integer("origin_row", "the row of the origin")),
         (None, false) => {}
     }
-    fields.extend((!options.aggregate).then(|| Field::integer("step", "the step ahead")));
+    let is_taken = |name: &str| fields.iter().any(|field| field.name == name);
+    let step = ["step", "step_ahead"].into_iter().find(|name| !is_taken(name)).unwrap_or("steps_ahead");
+    fields.extend((!options.aggregate).then(|| Field::integer(step, "the step ahead")));
     fields
 }
 
@@ -164,10 +166,7 @@ fn position_blocks<'p>(
     options: ForecastOptions,
 ) -> Vec<Block<'p>> {
     let transform = forecaster.transform();
-    let time = |point: &ForecastPoint, step: usize| {
-        let time = histories.series[point.series].time(step, transform.frequency);
-        if transform.frequency.has_dates() { iso(time) } else { time.to_string() }
-    };
+    let time = |point: &ForecastPoint, step: usize| histories.time_text(point.series, step);
     let text =
         |of: &dyn Fn(&ForecastPoint) -> String| Block::Text(points.iter().map(|point| of(point).into()).collect());
     let integer =

@@ -1,0 +1,354 @@
+//! Classical forecasts of single series: a combination of smoothing, Theta, naive methods and autoregressions.
+//!
+//! From an origin each [`Member`] forecasts the steps ahead. The forecast is their weighted mean,
+//!
+//! ```text
+//! weight_m ∝ exp(-SHARPNESS (error_m / lowest error - 1))
+//! ```
+//!
+//! with the mean absolute errors of the same members, refitted at earlier origins of the series, shrunk towards their
+//! errors in all series. The scale of its error at step h is s · growth_h · f: s is the root mean square of one-step
+//! errors, growth_h their growth over all series, and f how much larger the errors of this series were. The distribution
+//! of scaled errors is shared by all series; it comes from origins at which the combination used only what came before.
+
+mod autoregression;
+mod decomposition;
+mod members;
+mod simplex;
+mod smoothing;
+mod theta;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::changes::error_distribution;
+use super::local_scale::LocationScale;
+use super::scale::FAR;
+use super::{ForecastPoint, Series};
+use members::{LONGEST_PERIOD, Member, Paths};
+use negmm_dist::Mixtures;
+use negmm_dist::math::normal;
+
+/// How sharply weights prefer members with small errors.
+const SHARPNESS: f64 = 4.0;
+/// The errors of all series count as so many steps of a series' own.
+const SHARED_STEPS: f64 = 5.0;
+/// Earlier origins that the weights and the factor of a series come from.
+const OWN_ORIGINS: usize = 6;
+/// The factor of a series counts as one with so many steps; errors of one origin are dependent, so that only each third
+/// counts.
+const SHARED_FACTOR_STEPS: f64 = 6.0;
+const DEPENDENT: f64 = 3.0;
+/// Scaled errors count up to this size.
+const MOST_ERROR: f64 = 8.0;
+/// Origins and series that the shared parameters come from: over all series, at least and at most of each.
+const ALL_ORIGINS: usize = 4_000;
+const LEAST_ORIGINS: usize = 4;
+const MOST_ORIGINS: usize = 40;
+const MOST_SERIES: usize = 1_000;
+/// Shortest history before an earlier origin, beside two periods.
+const LEAST_HISTORY: usize = 8;
+/// Steps that one-step errors need beyond the parameters of a method, and the strength of the shared ratio of scale and
+/// level in steps.
+const FITTED_STEPS: usize = 3;
+const SHARED_SCALE_STEPS: f64 = 2.0;
+/// Ratio of scale and level where no series shows one.
+const UNKNOWN_RATIO: f64 = 0.3;
+/// Smallest scale relative to the level.
+const LEAST_SCALE: f64 = 1e-9;
+/// The sd of scaled errors without any to learn from. Quantiles of it, and errors that grow like those of a random walk,
+/// count as so many errors.
+const UNKNOWN_SD: f64 = 1.5;
+const USUAL_QUANTILES: usize = 10;
+const USUAL_ERRORS: f64 = 2.0;
+
+/// The parameters that all series share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Classical {
+    periods: Vec<usize>,
+    /// Mean relative error of each member.
+    errors: Vec<f64>,
+    /// Mean absolute error at each step ahead, in units of the scale.
+    growth: Vec<f64>,
+    /// Ratio of scale and level.
+    ratio: f64,
+    /// The distribution of scaled errors: weights and sds of normals around 0.
+    weights: Vec<f64>,
+    sds: Vec<f64>,
+}
+
+/// A combined forecast.
+struct Combined {
+    path: Vec<f64>,
+    /// The scale of errors, without growth.
+    scale: f64,
+}
+
+/// The fits of one series by the number of steps before their origin.
+type Fits = HashMap<usize, Arc<Paths>>;
+
+impl Classical {
+    /// Learns the shared parameters.
+    pub(super) fn fit(series: &[Series], periods: &[usize], horizon: usize) -> Self {
+        let periods: Vec<usize> = periods.iter().copied().filter(|period| *period <= LONGEST_PERIOD).collect();
+        let members = Member::all(&periods).len();
+        let mut shared = Self {
+            periods,
+            errors: vec![1.0; members],
+            growth: vec![1.0; horizon],
+            ratio: UNKNOWN_RATIO,
+            weights: vec![1.0],
+            sds: vec![UNKNOWN_SD],
+        };
+        let every = series.len().div_ceil(MOST_SERIES).max(1);
+        let used: Vec<&Series> = series.iter().step_by(every).collect();
+        let origins = (ALL_ORIGINS / used.len().max(1)).clamp(LEAST_ORIGINS, MOST_ORIGINS);
+        let fits: Vec<Fits> = used
+            .par_iter()
+            .map(|series| {
+                let mut fits = Fits::new();
+                let history = series.history(series.len() - 1);
+                for end in shared.earlier(history.len(), origins + OWN_ORIGINS) {
+                    shared.at(history, end, &mut fits);
+                }
+                fits
+            })
+            .collect();
+        shared.ratio = shared.ratio_of(&used, &fits);
+        shared.errors = shared.errors_of(&used, &fits, origins);
+        // Growth by the errors of combinations without it, then the distribution of the errors in units of all that.
+        let errors = |shared: &Self| -> Vec<(usize, f64)> {
+            let of_series = |(series, fits): (&&Series, &Fits)| shared.scaled_errors(series, fits.clone(), origins);
+            used.par_iter().zip(&fits).map(of_series).collect::<Vec<_>>().concat()
+        };
+        // As if a few errors had been those of a random walk.
+        let usual = |index: usize| (USUAL_ERRORS * ((index + 1) as f64).sqrt(), USUAL_ERRORS);
+        let mut sums: Vec<(f64, f64)> = (0..horizon).map(usual).collect();
+        for (index, error) in errors(&shared) {
+            let (sum, count) = &mut sums[index];
+            (*sum, *count) = (*sum + error.abs().min(FAR * ((index + 1) as f64).sqrt()), *count + 1.0);
+        }
+        shared.growth = grown(&sums);
+        let mut scaled: Vec<f64> = errors(&shared).into_iter().map(|(_, error)| error.clamp(-FAR, FAR)).collect();
+        let level = |index: usize| (index as f64 + 0.5) / USUAL_QUANTILES as f64;
+        scaled.extend((0..USUAL_QUANTILES).map(|index| UNKNOWN_SD * normal::quantile(level(index))));
+        let distribution = error_distribution(&scaled);
+        shared.weights = distribution.weights().to_vec();
+        shared.sds = distribution.sds().to_vec();
+        shared
+    }
+
+    /// The distributions of these points of `series`.
+    pub(super) fn mixtures(&self, series: &[&Series], points: &[ForecastPoint]) -> Mixtures {
+        let scaling = self.location_scales(series, points);
+        let means = vec![0.0; self.sds.len()];
+        let errors = Mixtures::from_parts_unchecked(self.sds.len(), self.weights.clone(), means, self.sds.clone());
+        errors.repeated(points.len()).rescaled_by_row(scaling.iter().map(|scaling| scaling.shift_and_scale()))
+    }
+
+    /// Location and scale of these points.
+    pub(super) fn location_scales(&self, series: &[&Series], points: &[ForecastPoint]) -> Vec<LocationScale> {
+        let of_series: Vec<&[ForecastPoint]> = points.chunk_by(|a, b| a.series == b.series).collect();
+        let located = of_series.into_par_iter().map(|points| {
+            let mut fits = Fits::new();
+            let mut scaling = Vec::with_capacity(points.len());
+            for origin in points.chunk_by(ForecastPoint::is_beside) {
+                let history = series[origin[0].series].history(origin[0].origin);
+                let Combined { path, scale } = self.combined(history, &mut fits);
+                let at = |point: &ForecastPoint| LocationScale {
+                    location: path[point.ahead - 1],
+                    scale: scale * self.growth[point.ahead - 1],
+                };
+                scaling.extend(origin.iter().map(at));
+                // Fits of origins that later ones do not need.
+                let needed = history.len().saturating_sub((OWN_ORIGINS + 1) * self.stride());
+                fits.retain(|end, _| *end >= needed);
+            }
+            scaling
+        });
+        located.collect::<Vec<_>>().concat()
+    }
+
+    /// The names of the members with their shared weights, the largest first.
+    pub(super) fn member_weights(&self) -> Vec<(String, f64)> {
+        let names = Member::all(&self.periods).into_iter().map(Member::name);
+        let mut weights: Vec<(String, f64)> = names.zip(weights_of(&self.errors)).collect();
+        weights.sort_by(|a, b| b.1.total_cmp(&a.1));
+        weights
+    }
+
+    /// Whether the parameters are valid for this horizon.
+    pub(super) fn is_sound(&self, horizon: usize) -> bool {
+        let positive = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite() && *number > 0.0);
+        let sum: f64 = self.weights.iter().sum();
+        self.periods.iter().all(|period| (2..=LONGEST_PERIOD).contains(period))
+            && self.periods.is_sorted()
+            && self.errors.len() == Member::all(&self.periods).len()
+            && self.growth.len() == horizon
+            && self.weights.len() == self.sds.len()
+            && positive(&self.errors)
+            && positive(&self.growth)
+            && positive(&self.sds)
+            && positive(&[self.ratio])
+            && (sum - 1.0).abs() < 1e-6
+            && self.weights.iter().all(|weight| *weight >= 0.0)
+    }
+
+    fn horizon(&self) -> usize {
+        self.growth.len()
+    }
+
+    /// Steps between the origins of a series: half the horizon.
+    fn stride(&self) -> usize {
+        self.horizon().div_ceil(2)
+    }
+
+    /// The members' forecasts after the first `end` steps.
+    fn at(&self, history: &[f64], end: usize, fits: &mut Fits) -> Arc<Paths> {
+        let members = Member::all(&self.periods);
+        let fit = || Arc::new(Paths::of(&history[..end], &self.periods, &members, self.horizon()));
+        fits.entry(end).or_insert_with(fit).clone()
+    }
+
+    /// The number of steps before the earlier origins of a history with this many steps, the latest first.
+    fn earlier(&self, steps: usize, origins: usize) -> Vec<usize> {
+        let shortest = self.periods.first().copied().unwrap_or(1);
+        let least = LEAST_HISTORY.max(2 * shortest + 4).min(steps / 2).max(1);
+        let ends = (1..=origins).map(|back| steps.checked_sub(back * self.stride()));
+        ends.map_while(|end| end.filter(|end| *end >= least)).collect()
+    }
+
+    /// The sums of each member's absolute errors from earlier origins of a history, their unit, and the number of steps.
+    fn own_errors(&self, history: &[f64], origins: usize, fits: &mut Fits) -> (Vec<f64>, f64, f64) {
+        let members = Member::all(&self.periods);
+        let (mut sums, mut steps) = (vec![0.0; members.len()], 0.0);
+        for end in self.earlier(history.len(), origins) {
+            let paths = self.at(history, end, fits);
+            let known = &history[end..history.len().min(end + self.horizon())];
+            steps += known.len() as f64;
+            for (member, sum) in sums.iter_mut().enumerate() {
+                *sum +=
+                    known.iter().zip(paths.of_member(member)).map(|(value, path)| (value - path).abs()).sum::<f64>();
+            }
+        }
+        let (mut unit, mut count) = (0.0, 0.0);
+        for (_, sum) in members.iter().zip(&sums).filter(|(member, _)| member.is_reference()) {
+            (unit, count) = (unit + sum, count + steps);
+        }
+        (sums, if count > 0.0 { unit / count } else { 0.0 }, steps)
+    }
+
+    /// The combined forecast after a history.
+    fn combined(&self, history: &[f64], fits: &mut Fits) -> Combined {
+        let (sums, unit, steps) = self.own_errors(history, OWN_ORIGINS, fits);
+        let errors: Vec<f64> = match unit > 0.0 {
+            true => {
+                let relative = sums.iter().zip(&self.errors);
+                relative.map(|(sum, shared)| (sum / unit + SHARED_STEPS * shared) / (steps + SHARED_STEPS)).collect()
+            }
+            false => self.errors.clone(),
+        };
+        let weights = weights_of(&errors);
+        let path_of = |paths: &Paths| {
+            let mut path = vec![0.0; self.horizon()];
+            for (member, weight) in weights.iter().enumerate() {
+                path.iter_mut().zip(paths.of_member(member)).for_each(|(sum, value)| *sum += weight * value);
+            }
+            path
+        };
+        let (mut sum, mut count) = (SHARED_FACTOR_STEPS, SHARED_FACTOR_STEPS);
+        for end in self.earlier(history.len(), OWN_ORIGINS) {
+            let paths = self.at(history, end, fits);
+            let (path, scale) = (path_of(&paths), self.scale(&paths, end));
+            for ((value, forecast), growth) in history[end..].iter().zip(path).zip(&self.growth) {
+                sum += ((value - forecast).abs() / (scale * growth)).min(MOST_ERROR) / DEPENDENT;
+                count += 1.0 / DEPENDENT;
+            }
+        }
+        let now = self.at(history, history.len(), fits);
+        Combined { path: path_of(&now), scale: self.scale(&now, history.len()) * sum / count }
+    }
+
+    /// The scale of one-step errors, shrunk in its logarithm towards the shared ratio to the level.
+    fn scale(&self, paths: &Paths, steps: usize) -> f64 {
+        let level = if paths.level > 0.0 { paths.level } else { 1.0 };
+        let own = steps.saturating_sub(FITTED_STEPS) as f64;
+        let [rms, usual] = [paths.rms.max(LEAST_SCALE * level), self.ratio * level].map(libm::log);
+        libm::exp((own * rms + SHARED_SCALE_STEPS * usual) / (own + SHARED_SCALE_STEPS))
+    }
+
+    /// Errors of the combination from the origins of a series, each with its step ahead less one, in units of its scale.
+    fn scaled_errors(&self, series: &Series, mut fits: Fits, origins: usize) -> Vec<(usize, f64)> {
+        let mut errors = Vec::new();
+        let history = series.history(series.len() - 1);
+        for end in self.earlier(history.len(), origins) {
+            let Combined { path, scale } = self.combined(&history[..end], &mut fits);
+            for (index, (forecast, growth)) in path.iter().zip(&self.growth).enumerate() {
+                match series.values.get(series.first + end + index) {
+                    Some(value) if !value.is_nan() => errors.push((index, (value - forecast) / (scale * growth))),
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+        }
+        errors
+    }
+
+    /// Each member's mean error over all series, each series in its own unit.
+    fn errors_of(&self, series: &[&Series], fits: &[Fits], origins: usize) -> Vec<f64> {
+        let (mut sums, mut count) = (vec![0.0; self.errors.len()], 0.0);
+        for (series, fits) in series.iter().zip(fits) {
+            let history = series.history(series.len() - 1);
+            let (own, unit, steps) = self.own_errors(history, origins, &mut fits.clone());
+            if unit > 0.0 {
+                sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own / unit);
+                count += steps;
+            }
+        }
+        if count > 0.0 { sums.iter().map(|sum| (sum / count).max(LEAST_SCALE)).collect() } else { self.errors.clone() }
+    }
+
+    /// The geometric mean of the ratios of scale and level.
+    fn ratio_of(&self, series: &[&Series], fits: &[Fits]) -> f64 {
+        let latest = |(series, fits): (&&Series, &Fits)| {
+            let paths = fits.iter().max_by_key(|(end, _)| **end).map(|(end, paths)| (*end, paths.rms / paths.level));
+            let history = series.history(series.len() - 1);
+            let changes = history.windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum::<f64>();
+            let level = history.iter().map(|value| value.abs()).sum::<f64>();
+            match paths {
+                Some((end, ratio)) if end > LEAST_HISTORY => ratio,
+                _ => changes / level * history.len() as f64 / (history.len().max(2) - 1) as f64,
+            }
+        };
+        let logs: Vec<f64> = series
+            .iter()
+            .zip(fits)
+            .map(latest)
+            .filter(|ratio| ratio.is_finite() && *ratio > LEAST_SCALE)
+            .map(libm::log)
+            .collect();
+        if logs.is_empty() { UNKNOWN_RATIO } else { libm::exp(logs.iter().sum::<f64>() / logs.len() as f64) }
+    }
+}
+
+/// Weights by mean errors; they sum to 1.
+fn weights_of(errors: &[f64]) -> Vec<f64> {
+    let lowest = errors.iter().copied().fold(f64::INFINITY, f64::min).max(f64::MIN_POSITIVE);
+    let each: Vec<f64> = errors.iter().map(|error| libm::exp(-SHARPNESS * (error / lowest - 1.0))).collect();
+    let sum: f64 = each.iter().sum();
+    each.into_iter().map(|weight| weight / sum).collect()
+}
+
+/// Mean errors by step ahead; without any at a step, that before grows like a random walk.
+fn grown(sums: &[(f64, f64)]) -> Vec<f64> {
+    let mut growth: Vec<f64> = Vec::with_capacity(sums.len());
+    for (index, (sum, count)) in sums.iter().enumerate() {
+        let usual = growth.last().map_or(1.0, |before| before * ((index + 1) as f64 / index as f64).sqrt());
+        growth.push(if *count > 0.0 && *sum > 0.0 { sum / count } else { usual });
+    }
+    growth
+}

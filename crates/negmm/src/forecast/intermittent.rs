@@ -1,0 +1,322 @@
+//! Intermittent demand: series with many zeros, forecast by distributions with an atom at zero.
+//!
+//! As in the method of Teunter, Syntetos and Babai, rates are exponentially weighted means over all steps, zeros included.
+//! A member has a decay and a form: on a grid of values the negative binomial distribution of the weighted mean and of a
+//! shrunk dispersion, or the weighted empirical distribution smoothed by it; without a grid a zero and the past sizes,
+//! each as a narrow normal. Their stacking weights maximise the likelihood of what followed earlier origins. Steps ahead
+//! have the same distribution: nothing is known about them that is not known about the next.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::classical::Classical;
+use super::stacking::Stacking;
+use super::{ForecastPoint, Series};
+use negmm_dist::math::normal;
+use negmm_dist::{Distribution, Mixtures};
+
+/// Minimum number of steps of an intermittent series, and fraction of zeros.
+const LEAST_STEPS: usize = 4;
+const LEAST_ZEROS: f64 = 0.15;
+/// Decays of the weights per step.
+const DECAYS: [f64; 4] = [0.8, 0.9, 0.96, 1.0];
+/// Members: each decay in both forms.
+const MEMBERS: usize = 2 * DECAYS.len();
+/// Pseudo-steps: of the mean over all series in that of a series, of the latter in a weighted mean, of the shared
+/// dispersion, and of the negative binomial distribution in an empirical one.
+const SHARED_MEAN_STEPS: f64 = 1.0;
+const OWN_MEAN_STEPS: f64 = 2.0;
+const DISPERSION_STEPS: f64 = 8.0;
+const SMOOTHING_STEPS: f64 = 3.0;
+/// Smallest ratio of variance and mean, and smallest mean in grid steps.
+const LEAST_DISPERSION: f64 = 1.02;
+const LEAST_MEAN: f64 = 1e-4;
+/// Points of a grid at most, how far it goes beyond the largest value, and the tolerance of values on it.
+const MOST_POINTS: usize = 400;
+const BEYOND: f64 = 1.5;
+const MORE_POINTS: usize = 8;
+const OFF_GRID: f64 = 1e-6;
+/// Past sizes in use, and the sd of each relative to itself: narrow enough for no negative size.
+const MOST_SIZES: usize = 40;
+const SIZE_SD: f64 = 0.15;
+/// Components with less weight are dropped.
+const LEAST_WEIGHT: f64 = 1e-5;
+/// Origins that stacking weights come from: over all series, at least and at most of each; and series at most.
+const ALL_ORIGINS: usize = 4_000;
+const LEAST_ORIGINS: usize = 4;
+const MOST_ORIGINS: usize = 100;
+const MOST_SERIES: usize = 1_000;
+/// Likelihood of a value that a member excludes.
+const LEAST_LIKELIHOOD: f64 = 1e-12;
+
+/// Weight, mean and sd of each component; an sd of 0 is an atom.
+pub(super) type Components = Vec<(f64, f64, f64)>;
+
+/// What intermittent series share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Intermittent {
+    /// Distance of values on a grid from zero on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step: Option<f64>,
+    mean: f64,
+    /// Ratio of variance and mean, in grid steps.
+    dispersion: f64,
+    /// Stacking weights of the members.
+    weights: Vec<f64>,
+}
+
+/// Whether a history has zeros, no negative values, and zeros are common.
+pub(super) fn is_intermittent(history: &[f64]) -> bool {
+    let zeros = history.iter().filter(|value| **value == 0.0).count();
+    history.len() >= LEAST_STEPS
+        && zeros as f64 >= LEAST_ZEROS * history.len() as f64
+        && history.iter().all(|value| *value >= 0.0)
+}
+
+impl Intermittent {
+    /// Learns from the intermittent series among these; `None` where there is none with any value but zero.
+    pub(super) fn fit(series: &[Series], horizon: usize) -> Option<Self> {
+        let own =
+            series.iter().map(|series| series.history(series.len() - 1)).filter(|history| is_intermittent(history));
+        let own: Vec<&[f64]> = own.filter(|history| history.iter().any(|value| *value > 0.0)).collect();
+        let every = own.len().div_ceil(MOST_SERIES).max(1);
+        let own: Vec<&[f64]> = own.into_iter().step_by(every).collect();
+        if own.is_empty() {
+            return None;
+        }
+        let all = || own.iter().flat_map(|history| history.iter().copied());
+        let step = grid_step(all());
+        let unit = step.unwrap_or(1.0);
+        let mean = all().sum::<f64>() / all().count() as f64;
+        let (mut squares, mut means) = (0.0, 0.0);
+        for history in &own {
+            let mean = history.iter().sum::<f64>() / history.len() as f64;
+            squares += history.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
+            means += mean * (history.len() - 1) as f64;
+        }
+        let dispersion = (squares / means.max(f64::MIN_POSITIVE) / unit).max(LEAST_DISPERSION);
+        let mut shared = Self { step, mean, dispersion, weights: vec![1.0 / MEMBERS as f64; MEMBERS] };
+        let (stride, origins) = (horizon.div_ceil(2), (ALL_ORIGINS / own.len()).clamp(LEAST_ORIGINS, MOST_ORIGINS));
+        let likelihoods: Vec<Vec<[f64; MEMBERS]>> = own
+            .par_iter()
+            .map(|history| {
+                let ends = (1..=origins).filter_map(|back| history.len().checked_sub(back * stride));
+                let known = |end: usize| &history[end..history.len().min(end + horizon)];
+                let ends = ends.filter(|end| *end >= LEAST_STEPS.max(history.len() / 2));
+                ends.flat_map(|end| shared.likelihoods(&history[..end], known(end))).collect()
+            })
+            .collect();
+        let rows: Vec<[f64; MEMBERS]> = likelihoods.concat();
+        if !rows.is_empty() {
+            let lists: Vec<Vec<f64>> =
+                (0..MEMBERS).map(|member| rows.iter().map(|row| libm::log(row[member])).collect()).collect();
+            shared.weights = Stacking::new(&lists, &vec![0; rows.len()], &vec![1.0; rows.len()]).weights();
+        }
+        Some(shared)
+    }
+
+    /// Whether its CRPS at the points of intermittent series is lower than that of classical methods, each series in
+    /// units of its mean.
+    pub(super) fn is_better_than(&self, classical: &Classical, series: &[Series], points: &[ForecastPoint]) -> bool {
+        let own = |point: &&ForecastPoint| is_intermittent(series[point.series].history(point.origin));
+        let points: Vec<ForecastPoint> = points.iter().filter(own).copied().collect();
+        let of_series: Vec<&Series> = series.iter().collect();
+        let others = classical.mixtures(&of_series, &points);
+        let components = self.components(&of_series, &points);
+        let (mut difference, mut rows) = (0.0, 0);
+        for (row, (point, components)) in points.iter().zip(components).enumerate() {
+            let Some(components) = components else { continue };
+            let one = &series[point.series];
+            let mean = one.filled.iter().sum::<f64>() / one.len() as f64;
+            let list = |part: fn(&(f64, f64, f64)) -> f64| components.iter().map(part).collect::<Vec<f64>>();
+            let own = Mixtures::from_parts_unchecked(components.len(), list(|c| c.0), list(|c| c.1), list(|c| c.2));
+            let y = one.values[point.step()];
+            difference += (own.row(0).crps(y) - others.row(row).crps(y)) / (mean + self.mean);
+            rows += 1;
+        }
+        rows == 0 || difference < 0.0
+    }
+
+    /// Whether the parameters are valid.
+    pub(super) fn is_sound(&self) -> bool {
+        let positive = |number: f64| number.is_finite() && number > 0.0;
+        self.weights.len() == MEMBERS
+            && self.weights.iter().all(|weight| *weight >= 0.0)
+            && (self.weights.iter().sum::<f64>() - 1.0).abs() < 1e-6
+            && positive(self.mean)
+            && positive(self.dispersion)
+            && self.step.is_none_or(positive)
+    }
+
+    /// The distributions of points of these series whose history is intermittent.
+    pub(super) fn components(&self, series: &[&Series], points: &[ForecastPoint]) -> Vec<Option<Components>> {
+        let origins: Vec<&[ForecastPoint]> = points.chunk_by(ForecastPoint::is_beside).collect();
+        let each = origins.into_par_iter().map(|origin| {
+            let history = series[origin[0].series].history(origin[0].origin);
+            let components = is_intermittent(history).then(|| self.pooled(history));
+            vec![components; origin.len()]
+        });
+        each.collect::<Vec<_>>().concat()
+    }
+
+    /// The pool of the members after a history.
+    fn pooled(&self, history: &[f64]) -> Components {
+        let support = self.support(history);
+        let mut pooled = vec![0.0; support.len()];
+        for (member, weight) in self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            let probabilities = self.member(member, history, &support);
+            pooled.iter_mut().zip(probabilities).for_each(|(sum, probability)| *sum += weight * probability);
+        }
+        let mut components: Components =
+            pooled.iter().zip(&support).map(|(weight, value)| (*weight, *value, self.sd(*value))).collect();
+        components.retain(|(weight, ..)| *weight >= LEAST_WEIGHT);
+        let sum: f64 = components.iter().map(|(weight, ..)| weight).sum();
+        components.iter_mut().for_each(|(weight, ..)| *weight /= sum);
+        components
+    }
+
+    /// The likelihood of each of these values under each member.
+    fn likelihoods(&self, history: &[f64], values: &[f64]) -> Vec<[f64; MEMBERS]> {
+        let support = self.support(history);
+        let members: [Vec<f64>; MEMBERS] = std::array::from_fn(|member| self.member(member, history, &support));
+        let likelihood = |probabilities: &[f64], value: f64| -> f64 {
+            let each = probabilities.iter().zip(&support).map(|(probability, at)| match self.sd(*at) {
+                0.0 => probability * f64::from(u8::from((at - value).abs() < OFF_GRID * value.max(1.0))),
+                sd => probability * normal::pdf((value - at) / sd) / sd,
+            });
+            each.sum::<f64>().max(LEAST_LIKELIHOOD)
+        };
+        values.iter().map(|value| std::array::from_fn(|member| likelihood(&members[member], *value))).collect()
+    }
+
+    /// The values that have a probability: zero first, then the grid or the latest sizes.
+    fn support(&self, history: &[f64]) -> Vec<f64> {
+        let largest = history.iter().copied().fold(0.0, f64::max);
+        match self.step {
+            Some(step) => {
+                let usual = BEYOND * largest.max(self.mean) / step;
+                let points = (usual as usize + MORE_POINTS).min(MOST_POINTS);
+                (0..=points).map(|point| point as f64 * step).collect()
+            }
+            None => {
+                let sizes = history.iter().rev().copied().filter(|value| *value > 0.0).take(MOST_SIZES);
+                [0.0].into_iter().chain(sizes).chain((largest == 0.0).then_some(self.mean)).collect()
+            }
+        }
+    }
+
+    fn sd(&self, value: f64) -> f64 {
+        if self.step.is_some() { 0.0 } else { SIZE_SD * value }
+    }
+
+    /// The probabilities of the support under a member.
+    fn member(&self, member: usize, history: &[f64], support: &[f64]) -> Vec<f64> {
+        let (decay, smooth) = (DECAYS[member % DECAYS.len()], member < DECAYS.len());
+        let steps = history.len() as f64;
+        let (mut total, mut sum, mut squares, mut weight, mut positive) = (0.0, 0.0, 0.0, 1.0, 0.0);
+        let mut counts = vec![0.0; support.len()];
+        let mut size = 1;
+        for value in history.iter().rev() {
+            total += weight;
+            sum += weight * value;
+            squares += weight * value * value;
+            positive += if *value > 0.0 { weight } else { 0.0 };
+            let at = match self.step {
+                Some(step) => ((value / step).round() as usize).min(support.len() - 1),
+                None if *value == 0.0 => 0,
+                // Sizes of the support are in this order; older ones fall on the last.
+                None => {
+                    size += 1;
+                    (size - 1).min(support.len() - 1)
+                }
+            };
+            counts[at] += weight;
+            weight *= decay;
+        }
+        if self.step.is_none() {
+            // A rate with half a step on either side, and sizes by their weights, or all alike.
+            let rate = (positive + 0.5) / (total + 1.0);
+            let sizes: Vec<f64> = counts[1..].iter().map(|count| if smooth { 1.0 } else { *count }).collect();
+            let all: f64 = sizes.iter().sum();
+            let even = 1.0 / sizes.len() as f64;
+            let shares = sizes.iter().map(|size| if all > 0.0 { size / all } else { even });
+            return [1.0 - rate].into_iter().chain(shares.map(|share| rate * share)).collect();
+        }
+        let unit = self.step.unwrap_or(1.0);
+        let own = (SHARED_MEAN_STEPS * self.mean + history.iter().sum::<f64>()) / (SHARED_MEAN_STEPS + steps);
+        let mean = if decay < 1.0 { (OWN_MEAN_STEPS * own + sum) / (OWN_MEAN_STEPS + total) } else { own };
+        let average = sum / total;
+        let ratio = match average > 0.0 {
+            true => (squares / total - average * average).max(0.0) / average / unit,
+            false => self.dispersion,
+        };
+        let dispersion = (DISPERSION_STEPS * self.dispersion + total * ratio) / (DISPERSION_STEPS + total);
+        let parametric = negative_binomial(mean / unit, dispersion, support.len());
+        match smooth {
+            true => parametric,
+            false => counts
+                .iter()
+                .zip(parametric)
+                .map(|(count, prior)| (count + SMOOTHING_STEPS * prior) / (total + SMOOTHING_STEPS))
+                .collect(),
+        }
+    }
+}
+
+/// The step of the grid that the values lie on, if it has few points: 1, or the smallest value.
+fn grid_step(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let positive = values.filter(|value| *value > 0.0);
+    let smallest = positive.clone().fold(f64::INFINITY, f64::min);
+    let largest = positive.clone().fold(0.0, f64::max);
+    [1.0, smallest].into_iter().find(|step| {
+        let off = |value: f64| (value / step - (value / step).round()).abs() > OFF_GRID * (value / step).max(1.0);
+        BEYOND * largest / step + MORE_POINTS as f64 <= MOST_POINTS as f64 && !positive.clone().any(off)
+    })
+}
+
+/// Probabilities of 0, 1, 2 … under the negative binomial distribution with this mean and ratio of variance and mean;
+/// the rest counts as the last.
+fn negative_binomial(mean: f64, dispersion: f64, points: usize) -> Vec<f64> {
+    let (mean, dispersion) = (mean.max(LEAST_MEAN), dispersion.max(LEAST_DISPERSION));
+    let size = mean / (dispersion - 1.0);
+    let mut probability = libm::exp(-size * libm::log(dispersion));
+    let mut probabilities = Vec::with_capacity(points);
+    let mut sum = 0.0;
+    for count in 0..points {
+        probabilities.push(probability);
+        sum += probability;
+        probability *= (count as f64 + size) / (count as f64 + 1.0) * (1.0 - 1.0 / dispersion);
+    }
+    probabilities[points - 1] += (1.0 - sum).max(0.0);
+    probabilities
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_negative_binomial_distribution_has_its_moments() {
+        let probabilities = negative_binomial(1.5, 2.5, 300);
+        let moment = |power: i32| -> f64 {
+            probabilities.iter().enumerate().map(|(count, p)| p * (count as f64).powi(power)).sum()
+        };
+        assert!((moment(0) - 1.0).abs() < 1e-12 && (moment(1) - 1.5).abs() < 1e-9, "{}", moment(1));
+        assert!((moment(2) - 1.5 * 1.5 - 1.5 * 2.5).abs() < 1e-8, "{}", moment(2));
+    }
+
+    #[test]
+    fn grids_are_found() {
+        assert_eq!(grid_step([0.0, 3.0, 5.0].into_iter()), Some(1.0));
+        assert_eq!(grid_step([0.0, 0.5, 2.0].into_iter()), Some(0.5));
+        assert_eq!(grid_step([0.0, 0.37, 2.011].into_iter()), None);
+        assert_eq!(grid_step([0.0, 3.0, 1e6].into_iter()), None);
+    }
+
+    #[test]
+    fn zeros_must_be_common_and_nothing_negative() {
+        assert!(is_intermittent(&[0.0, 0.0, 3.0, 0.0]));
+        assert!(!is_intermittent(&[0.0, 2.0, 3.0, 1.0]) && !is_intermittent(&[0.0, 0.0, -1.0, 0.0]));
+    }
+}
