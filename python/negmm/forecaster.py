@@ -33,7 +33,8 @@ class Forecaster(BaseEstimator):
 
     Data frames are in the long format of statsforecast and neuralforecast: one row for each series and time. The pool
     of networks of ``AutoRegressor`` predicts the difference from a naive forecast, in units of the recent changes of
-    the series. The stacking weight of the networks beside the naive forecast is fitted on held-out blocks of time.
+    the series. Beside them stand classical methods (exponential smoothing, Theta, autoregressions) and the naive
+    forecast; stacking weights are fitted on the last part of each series, forecast by models of what came before.
 
     Parameters
     ----------
@@ -69,7 +70,8 @@ class Forecaster(BaseEstimator):
     seasons_ : list of int
         Seasonal periods in steps.
     scores_ : list of dict
-        CRPS and NLL on held-out blocks of time: of the forecaster first, then of the baselines.
+        CRPS and NLL from origins in the last part of each series, by models of what came before: of the forecaster
+        first, then of the baselines.
 
     Examples
     --------

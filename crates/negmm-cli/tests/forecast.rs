@@ -175,3 +175,25 @@ fn invalid_series_and_options_are_refused() {
     let rows = "--paths is for forecasters, and this model is not one";
     folder.refused(&["predict", "rows.negmm", "h.csv", "--paths", "3"], 2, rows);
 }
+
+#[test]
+fn times_go_on_as_they_were_written() {
+    let folder = Folder::new();
+    let hour = |at: usize| format!("2024-03-{:02}T{:02}:00:00+02:00,{}\n", 1 + at / 24, at % 24, 50 + (at * 7) % 24);
+    folder.write("h.csv", format!("step,y\n{}", (0..72).map(hour).collect::<String>()));
+    let fit = ["fit", "h.csv", "--sequence", "y", "--time", "step", "--horizon", "2", "-o", "h.negmm"];
+    folder.done(&[&fit[..], &QUICK].concat());
+    let out = folder.done(&["predict", "h.negmm", "h.csv"]).text();
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0], "step,step_ahead,mean,sd");
+    assert!(lines[1].starts_with("2024-03-04T00:00+02:00,1,"), "{}", lines[1]);
+    // A test part shorter than the horizon, and rows that are not in order.
+    let scores = folder.done(&["evaluate", "h.negmm", "h.csv", "--test-size", "1"]).text();
+    assert!(scores.starts_with("1 forecast from 1 origin\n"), "{scores}");
+    assert!(!scores.contains("within 100.0 %"), "{scores}");
+    folder.write("back.csv", format!("step,y\n{}", (0..72).rev().map(hour).collect::<String>()));
+    let mut back = fit;
+    back[1] = "back.csv";
+    let sorted = folder.done(&[&back[..], &QUICK, &["--sort"]].concat()).text();
+    assert!(sorted.contains("saved h.negmm"), "{sorted}");
+}

@@ -411,3 +411,31 @@ fn times_are_written_as_they_were_read() {
     assert_eq!(next(&["1961-01-01", "1961-02-01", "1961-03-01"]), "1961-04-01");
     assert_eq!(next(&["0.1", "0.2", "0.3"]), "0.4");
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 24, ..Default::default() })]
+
+    #[test]
+    fn forecasters_of_hostile_series_are_read_back(
+        pattern in proptest::collection::vec(proptest::prelude::prop_oneof![
+            proptest::prelude::Just(0.0), proptest::prelude::Just(1e-300), proptest::prelude::Just(-1e149),
+            proptest::prelude::Just(1e149), proptest::prelude::Just(f64::NAN), -5.0..5.0_f64, 0.0..1e9_f64,
+        ], 1..12),
+        steps in 1_usize..40,
+        horizon in 1_usize..9,
+    ) {
+        let values: Vec<f64> = pattern.iter().copied().cycle().take(steps).collect();
+        if values.iter().all(|value| value.is_nan()) {
+            return Ok(());
+        }
+        let data = table(values);
+        let auto = Auto::default().hidden(vec![4]).steps(5).folds(2);
+        let spec = SeriesSpec::of("y").horizon(horizon);
+        let forecaster = fit_forecaster(&data, &spec, &auto, &FitOptions::default()).unwrap().forecaster;
+        let read = Forecaster::from_bytes(&forecaster.to_bytes().unwrap()).unwrap();
+        proptest::prop_assert_eq!(&read, &forecaster);
+        let future = read.future(&data, &read.histories(&data).unwrap()).unwrap();
+        proptest::prop_assert_eq!(future.predictions.len(), horizon);
+        proptest::prop_assert!(future.predictions.mean().iter().all(|mean| mean.is_finite()));
+    }
+}

@@ -317,6 +317,6 @@ mod tests {
     #[test]
     fn zeros_must_be_common_and_nothing_negative() {
         assert!(is_intermittent(&[0.0, 0.0, 3.0, 0.0]));
-        assert!(!is_intermittent(&[0.0, 2.0, 3.0, 1.0]) && !is_intermittent(&[0.0, 0.0, -1.0, 0.0]));
+        assert!(!is_intermittent(&[0.0, 2.0, 3.0, 1.0, 4.0, 2.0, 1.0]) && !is_intermittent(&[0.0, 0.0, -1.0, 0.0]));
     }
 }

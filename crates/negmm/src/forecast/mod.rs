@@ -2,15 +2,18 @@
 //!
 //! A forecaster fits `auto` to a table of lag features: one row for each origin (the last known step) and step ahead,
 //! with the difference from a naive forecast in units of recent changes as the target ([`SeriesTransform`]). The
-//! target has thus the same scale everywhere, and one model serves many series. The networks are pooled with the
-//! baseline of recent changes; stacking weights maximise the likelihood of held-out blocks of time ([`Forecaster`]).
+//! target has thus the same scale everywhere, and one model serves many series. The networks are pooled with a
+//! combination of classical methods and with the baseline of recent changes; stacking weights maximise the likelihood of
+//! the last part of each series, which networks of what came before forecast ([`Forecaster`]). Intermittent series have
+//! discrete distributions of their own.
 //!
 //! | from | to | modules |
 //! |---|---|---|
 //! | a table and its column roles ([`SeriesSpec`]) | [`Series`] of consecutive steps | series, [`Frequency`] |
 //! | [`Series`] | a [`SeriesTransform`]: seasons, scale, naive forecast | seasons, scale, local_scale |
 //! | [`SeriesTransform`] and forecast points | a table of features | features |
-//! | that table | a [`Forecaster`]: a model, the baseline of recent changes, a copula | fit, held_out, copula |
+//! | [`Series`] | forecasts by classical methods, distributions of intermittent series | classical, intermittent |
+//! | that table | a [`Forecaster`]: a model, the other members, a copula | fit, held_out, copula |
 //! | [`Forecaster`] and a table | [`Forecasts`], at once or in batches, sample paths, aggregates | batches, paths |
 //! | [`Forecasts`] and observed values | scores by step ahead, with those of baselines | backtest, step_scores |
 
