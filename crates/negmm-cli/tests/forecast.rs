@@ -152,8 +152,8 @@ fn invalid_series_and_options_are_refused() {
     let fit = |more: &[&'static str]| [&["fit", "h.csv", "-o", "x.negmm"], more].concat();
     let horizon = "horizon must be from 1 to 1000, found 0";
     folder.refused(&fit(&["--sequence", "load", "--horizon", "0"]), 2, horizon);
-    let alone = "--time is for forecasts: add --sequence COL";
-    folder.refused(&fit(&["--target", "load", "--time", "when"]), 2, alone);
+    let alone = "--horizon is for forecasts: add --sequence COL";
+    folder.refused(&fit(&["--target", "load", "--horizon", "2"]), 2, alone);
     let other = "--horizon is for forecasts, which are made by auto without --levels and --window";
     folder.refused(&fit(&["--sequence", "load", "--horizon", "2", "--method", "ne-gmm"]), 2, other);
     folder.refused(&fit(&["--sequence", "load", "--weight", "price"]), 2, "--weight cannot be used with forecasts");
