@@ -23,6 +23,7 @@ from negmm.distribution import Distribution
 from negmm.evaluate import Evaluation, evaluate
 from negmm.forecaster import Forecaster
 from negmm.importance import importances, partial_dependence
+from negmm.joint import JointDistribution, JointRegressor
 from negmm.messages import DataWarning
 from negmm.meta_estimators import predict_dist
 from negmm.methods import (
@@ -54,6 +55,8 @@ __all__ = [
     "EnsembleRegressor",
     "Evaluation",
     "Forecaster",
+    "JointDistribution",
+    "JointRegressor",
     "MDNRegressor",
     "NEGMMRegressor",
     "NGBoostRegressor",

@@ -9,6 +9,7 @@ mod error;
 mod evaluation;
 mod fit;
 mod forecaster;
+mod joint;
 mod model;
 mod predictions;
 mod progress;
@@ -33,6 +34,8 @@ mod _native {
     use super::fit::{fit, methods, renamed_options};
     #[pymodule_export]
     use super::forecaster::{Forecaster, fit_forecaster};
+    #[pymodule_export]
+    use super::joint::{JointModel, JointPredictions, fit_joint};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -14,8 +14,8 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 MODULES = """
-censored distribution evaluate exponentiated messages meta_estimators methods metrics regressor scoring search skpro table
-threads
+censored distribution evaluate exponentiated joint messages meta_estimators methods metrics regressor scoring search
+skpro table threads
 """.split()
 
 

@@ -59,6 +59,7 @@ macro_rules! number {
 
 number!(f32, Dtype::F32);
 number!(f64, Dtype::F64);
+number!(u8, Dtype::U8);
 number!(u16, Dtype::U16);
 number!(u32, Dtype::U32);
 number!(u64, Dtype::U64);

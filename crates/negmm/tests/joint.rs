@@ -1,7 +1,7 @@
 //! Models of several targets.
 
 use negmm::data::{Column, ColumnRoles};
-use negmm::joint::{Combination, FittedJoint, fit_joint, fit_joint_with};
+use negmm::joint::{Combination, FittedJoint, JointForm, JointPart, fit_joint, fit_joint_with};
 use negmm::method::{Ensemble, Mdn, NeGmm, Pool};
 use negmm::predict::JointQuery;
 use negmm::train::CpuEngine;
@@ -149,6 +149,57 @@ fn what_cannot_be_predicted_together_is_refused() {
     let roles = ColumnRoles::default().features(["a"]);
     let options = FitOptions::default().inputs(roles);
     assert!(fit_joint_with(&table, &["a", "b"], &method(), &options).is_err());
+}
+
+#[test]
+fn auto_pools_forms_whose_marginals_are_those_of_their_models() {
+    let table = table(160, 8);
+    let mut method = Method::default().for_several_targets();
+    method.configure(&[("preset", "fast"), ("steps", "120")]).unwrap();
+    let fitted = |threads: usize| {
+        let engine = CpuEngine::new(threads);
+        let roles = ColumnRoles::default().ignore(["c"]);
+        let options = FitOptions::default().engine(&engine).inputs(roles);
+        fit_joint_with(&table, &["a", "b"], &method, &options).unwrap().model
+    };
+    let model = fitted(1);
+    assert_eq!(model.to_bytes().unwrap(), fitted(3).to_bytes().unwrap());
+    assert_eq!(JointModel::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+    assert!((model.parts().iter().map(|part| part.weight).sum::<f64>() - 1.0).abs() < 1e-9);
+    let names: Vec<&str> = model.record().forms.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["joint networks", "copula", "chain", "linear"]);
+    for part in model.parts() {
+        let alone = model.with_parts(vec![JointPart { weight: 1.0, form: part.form.clone() }]).unwrap();
+        let predictions = alone.predict(&table).unwrap();
+        let (first, name) = match &part.form {
+            JointForm::Copula(copula) => (&copula.models[0], "copula"),
+            JointForm::Chain(chain) => (&chain.links[0], "chain"),
+            _ => continue,
+        };
+        let (own, exact) = (predictions.marginal(0), first.predict(&table).unwrap());
+        let scale = model.sigma_scales()[0];
+        for row in 0..table.rows() {
+            let apart = (own.mean()[row] - exact.mean()[row]).abs() / exact.sd()[row];
+            assert!(apart < 0.1, "{name}, row {row}: {apart}");
+        }
+        let ratio: f64 = own.sd().iter().zip(exact.sd()).map(|(own, exact)| own / exact).sum::<f64>() / 160.0;
+        assert!((ratio - 1.0).abs() < 0.1 + (scale - 1.0).abs(), "{name}: {ratio}");
+    }
+    assert!(model.with_parts(Vec::new()).is_err());
+}
+
+#[test]
+fn targets_with_atoms_are_left_to_the_copula() {
+    let complete = table(160, 9);
+    let b: Vec<f64> = complete.numbers("b").unwrap().unwrap().iter().map(|b| b.max(0.0)).collect();
+    let table = complete.with_columns([("b", Column::Numbers(b))]).unwrap();
+    let mut method = Method::default().for_several_targets();
+    method.configure(&[("preset", "fast"), ("steps", "60")]).unwrap();
+    let model = fit_joint(&table, &["a", "b"], &method).unwrap();
+    assert!(model.parts().iter().all(|part| part.form.name() == "copula"));
+    let zero = model.predict(&table).unwrap().marginal(1).point_probability(0.0).unwrap();
+    let mean = zero.iter().sum::<f64>() / 160.0;
+    assert!((mean - 0.5).abs() < 0.15, "{mean}");
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn scores_text(model: &JointModel) -> String {
     let (Some(validation), Some(baseline)) = (&record.validation, &record.baseline) else { return String::new() };
     let heading = match model.method().as_auto() {
         Some(_) => format!(
-            "held-out scores on {}, each predicted by models that were not trained on it:",
+            "held-out scores on {}, each predicted by models that were not trained on it (the model itself is usually better):",
             format::counted(validation.rows, "row")
         ),
         None => format!(

@@ -272,6 +272,32 @@ impl Table {
         }
     }
 
+    /// The same table with these columns of numbers: in place of those of the same names, or after the others.
+    ///
+    /// # Errors
+    /// When one does not have as many rows, or has an infinite number.
+    pub fn with_columns<'a>(&self, columns: impl IntoIterator<Item = (&'a str, Column)>) -> Result<Self> {
+        let mut table = self.clone();
+        for (name, column) in columns {
+            if column.len() != self.rows {
+                let message = format!("expected {} rows, found {}", self.rows, column.len());
+                return Err(Error::data(message).in_column(name));
+            }
+            column.check().map_err(|error| error.in_column(name))?;
+            table = match table.own_name(name).map(str::to_string) {
+                Some(own) => {
+                    table.typed_columns.remove(&own);
+                    table.with_column(&own, column)
+                }
+                None => {
+                    let names = table.names.clone();
+                    table.renamed_with(names, Self::new(vec![(name, column)])?)?
+                }
+            };
+        }
+        Ok(table)
+    }
+
     /// The same table with the column called `name` replaced, where it has one.
     pub(crate) fn with_column(mut self, name: &str, column: Column) -> Self {
         if let Some(position) = self.names.iter().position(|other| other == name) {

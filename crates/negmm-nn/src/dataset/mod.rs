@@ -171,6 +171,18 @@ impl Dataset {
         self.joint.as_ref()
     }
 
+    /// The same with target number `target` of several as its only one; 0 where it is unknown.
+    ///
+    /// # Panics
+    /// When there are not several, or not that many.
+    #[must_use]
+    pub fn of_joint_target(&self, target: usize) -> Self {
+        let joint = self.joint.as_ref().expect("there are several targets");
+        assert!(target < joint.targets, "there are {} targets", joint.targets);
+        let y = joint.values.iter().skip(target).step_by(joint.targets).map(|y| if y.is_nan() { 0.0 } else { *y });
+        Self { y: y.collect(), joint: None, ..self.clone() }
+    }
+
     /// Sets the sample weights, normalised to an average of 1.
     ///
     /// # Panics

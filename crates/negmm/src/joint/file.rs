@@ -3,13 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{JointForm, JointModel, JointPart, JointRecord, predictor};
+use safetensors::tensor::Dtype;
+
+use super::{Chain, Copula, JointForm, JointLinear, JointModel, JointPart, JointRecord, predictor};
 use crate::method::{Method, Predictor};
-use crate::model::{Document, JOINT_FORMAT, PredictorShape, document, read_predictor, write_document, write_predictor};
+use crate::model::{
+    Document, JOINT_FORMAT, Model, PredictorShape, document, read_predictor, write_document, write_predictor,
+};
 use negmm_data::{Encoder, Target};
 use negmm_dist::{Error, Result};
 use negmm_nn::net::Head;
-use negmm_nn::tensors::{Flaw, Tensor, Tensors};
+use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
 
 #[derive(Serialize, Deserialize)]
 struct Metadata {
@@ -19,6 +23,7 @@ struct Metadata {
     targets: Vec<Target>,
     parts: Vec<PartMetadata>,
     covariance: Vec<f64>,
+    sigma_scales: Vec<f64>,
     record: JointRecord,
 }
 
@@ -31,7 +36,13 @@ struct PartMetadata {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum FormMetadata {
-    Networks(PredictorShape),
+    Networks(Box<PredictorShape>),
+    /// The correlation matrix; models are tensors of the bytes of their files.
+    Copula {
+        correlation: Vec<f64>,
+    },
+    Chain,
+    Linear(JointLinear),
 }
 
 fn prefix(part: usize) -> String {
@@ -47,8 +58,17 @@ pub(super) fn write(model: &JointModel) -> Result<Vec<u8>> {
                 let (shape, own) = write_predictor(&predictor(members, *head));
                 let renamed = |tensor: Tensor| Tensor { name: prefix(number) + &tensor.name, ..tensor };
                 tensors.extend(own.into_iter().map(renamed));
-                FormMetadata::Networks(shape)
+                FormMetadata::Networks(Box::new(shape))
             }
+            JointForm::Copula(Copula { models, correlation }) => {
+                tensors.extend(write_models(number, models)?);
+                FormMetadata::Copula { correlation: correlation.clone() }
+            }
+            JointForm::Chain(Chain { links }) => {
+                tensors.extend(write_models(number, links)?);
+                FormMetadata::Chain
+            }
+            JointForm::Linear(linear) => FormMetadata::Linear(linear.clone()),
         };
         parts.push(PartMetadata { weight: *weight, form });
     }
@@ -59,6 +79,7 @@ pub(super) fn write(model: &JointModel) -> Result<Vec<u8>> {
         targets: model.targets.to_vec(),
         parts,
         covariance: model.covariance.clone(),
+        sigma_scales: model.sigma_scales.clone(),
         record: model.record.clone(),
     };
     write_document(&metadata, tensors)
@@ -75,7 +96,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<JointModel>> {
 
 fn of_document(document: &Document<'_>) -> Result<JointModel> {
     let damaged = |what: Flaw| Error::model(format!("the model file is damaged: {what}"));
-    let Metadata { method, encoder, targets, parts, covariance, record, .. } = document.metadata()?;
+    let Metadata { method, encoder, targets, parts, covariance, sigma_scales, record, .. } = document.metadata()?;
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
     method.check_several_targets().map_err(|error| damaged(error.to_string()))?;
@@ -86,36 +107,78 @@ fn of_document(document: &Document<'_>) -> Result<JointModel> {
     if covariance.len() != d * d || !covariance.iter().all(|entry| entry.is_finite()) {
         return Err(damaged("the covariance of its targets is out of range".into()));
     }
+    if sigma_scales.len() != d || !sigma_scales.iter().all(|scale| (1e-3..=1e3).contains(scale)) {
+        return Err(damaged("its sigma scales are out of range".into()));
+    }
     let total: f64 = parts.iter().map(|part| part.weight).sum();
     if !parts.iter().all(|part| part.weight > 0.0) || (total - 1.0).abs() > 1e-9 {
         return Err(damaged("the weights of its forms are out of range".into()));
     }
     let tensors = document.tensors();
     let read_part = |(number, PartMetadata { weight, form }): (usize, PartMetadata)| {
-        let form = read_form(form, d, &method, &encoder, &tensors.of(&prefix(number)))?;
+        let form = read_form(form, &names, (&method, &encoder), &tensors.of(&prefix(number)))?;
         Ok(JointPart { weight, form })
     };
     let parts = parts.into_iter().enumerate().map(read_part).collect::<std::result::Result<Vec<_>, Flaw>>();
     let parts = parts.map_err(damaged)?;
-    Ok(JointModel { method, encoder, targets: targets.into(), parts, covariance, record })
+    Ok(JointModel { method, encoder, targets: targets.into(), parts, covariance, sigma_scales, record })
+}
+
+fn model_name(number: usize) -> String {
+    format!("model.{number}")
+}
+
+/// The files of models, as tensors of bytes.
+fn write_models(part: usize, models: &[Model]) -> Result<Vec<Tensor>> {
+    let tensor = |(number, model): (usize, &Model)| {
+        let bytes = model.to_bytes()?;
+        Ok(Tensor { name: prefix(part) + &model_name(number), dtype: Dtype::U8, shape: vec![bytes.len()], bytes })
+    };
+    models.iter().enumerate().map(tensor).collect()
+}
+
+/// The models of these targets.
+fn read_models(targets: &[String], tensors: &Tensors<'_>) -> std::result::Result<Vec<Model>, Flaw> {
+    let model = |(number, name): (usize, &String)| {
+        let bytes: Vec<u8> = numbers_of(tensors, &model_name(number), None)?;
+        let model = Model::from_bytes(&bytes).map_err(|error| error.to_string())?;
+        let mixtures = model.components().is_some() && model.encoder().sequence().is_none();
+        if model.encoder().target().name != *name || !mixtures {
+            return Err("a model is not of its target".to_string());
+        }
+        Ok(model)
+    };
+    targets.iter().enumerate().map(model).collect()
 }
 
 fn read_form(
     form: FormMetadata,
-    targets: usize,
-    method: &Method,
-    encoder: &Encoder,
+    targets: &[String],
+    (method, encoder): (&Method, &Encoder),
     tensors: &Tensors<'_>,
 ) -> std::result::Result<JointForm, Flaw> {
     match form {
         FormMetadata::Networks(shape) => {
             let sizes = (encoder.features(), &encoder.level_counts()[..]);
-            match read_predictor(shape, method, sizes, tensors)? {
-                Predictor::Networks { members, head: Head::Joint(head), .. } if head.targets == targets => {
+            match read_predictor(*shape, method, sizes, tensors)? {
+                Predictor::Networks { members, head: Head::Joint(head), .. } if head.targets == targets.len() => {
                     Ok(JointForm::Networks { members, head })
                 }
                 _ => Err("its networks are not of its targets".into()),
             }
         }
+        FormMetadata::Copula { correlation } => {
+            let sound = correlation.len() == targets.len() * targets.len()
+                && correlation.iter().all(|entry| (-1.0..=1.0).contains(entry));
+            if !sound {
+                return Err("its correlation matrix is out of range".into());
+            }
+            Ok(JointForm::Copula(Copula { models: read_models(targets, tensors)?, correlation }))
+        }
+        FormMetadata::Chain => Ok(JointForm::Chain(Chain { links: read_models(targets, tensors)? })),
+        FormMetadata::Linear(linear) if linear.is_sound(targets.len(), encoder.features()) => {
+            Ok(JointForm::Linear(linear))
+        }
+        FormMetadata::Linear(_) => Err("its linear model is out of range".into()),
     }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use super::networks::{NetworkForm, train_networks};
+use super::pool::{self, Pool};
 use super::targets::EncodedTargets;
-use super::{JointForm, JointMetrics, JointModel, JointPart, JointPredictions, JointRecord};
-use crate::method::{JointNetworks, Member, Method};
+use super::{JointMetrics, JointModel, JointPart, JointPredictions, JointRecord};
+use crate::method::Method;
 use crate::model::FitOptions;
 use negmm_data::Table;
-use negmm_dist::{Error, JointMixtures, Result, Warning};
-use negmm_nn::train::{History, Job, Trained, TrainedNetwork, train};
+use negmm_dist::{Error, Result, Warning};
 
 /// The result of a joint fit.
 #[derive(Clone, Debug)]
@@ -52,81 +53,28 @@ pub fn fit_joint_with(
             encoded.table.rows()
         ))));
     }
-    let networks = train_networks(&encoded, method, options)?;
-    finish(encoded, method.clone(), options.seed, networks)
+    let pool = match method {
+        Method::Auto(auto) => pool::fit(&encoded, auto, options)?,
+        _ => {
+            let NetworkForm { form, rows, held_out, histories } = train_networks(&encoded, method, options)?;
+            let parts = vec![JointPart { weight: 1.0, form }];
+            Pool { parts, rows, held_out, histories, energies: Vec::new(), sigma_scales: vec![1.0; names.len()] }
+        }
+    };
+    finish(encoded, method.clone(), options.seed, pool)
 }
 
+/// Held-out rows that are scored at most.
+const MOST_SCORED: usize = 2_000;
 /// Fewer rows are refused.
 const LEAST_ROWS: usize = 10;
-
-/// The form of joint networks, with held-out predictions of standardised targets.
-struct NetworkForm {
-    form: JointForm,
-    /// The held-out rows, in order.
-    rows: Vec<usize>,
-    held_out: JointMixtures,
-    histories: Vec<History>,
-}
-
-/// Trains the joint networks of a method. Held-out rows are predicted by the networks that did not learn from them.
-fn train_networks(encoded: &EncodedTargets, method: &Method, options: &FitOptions<'_>) -> Result<NetworkForm> {
-    let JointNetworks { jobs, statistics, head } = method.joint_networks(&encoded.data, options.seed)?;
-    let list: Vec<Job> = jobs.iter().cloned().map(Job::from).collect();
-    let trained = train(options.engine, &list, &options.watch).into_iter().collect::<Result<Vec<_>>>()?;
-    let (mut members, mut histories) = (Vec::new(), Vec::new());
-    let mut held_out: Vec<Vec<JointMixtures>> = vec![Vec::new(); encoded.data.len()];
-    // Networks with the same validation rows predict them as a pool; those of folds each their own.
-    for ((job, statistics), trained) in jobs.iter().zip(statistics).zip(trained) {
-        let Trained::Network(TrainedNetwork { parameters, history, cross_fitted, .. }) = trained else {
-            return Err(Error::options("the results are not those of the plan's jobs"));
-        };
-        let member = |parameters| Member {
-            network: job.network.clone(),
-            parameters,
-            sigma_scale: 1.0,
-            statistics: statistics.clone(),
-        };
-        let halves = match cross_fitted {
-            Some([first, second]) => {
-                let (one, other) = job.validation.split_at(job.plan.cross_fitting_split);
-                vec![(one, member(first)), (other, member(second))]
-            }
-            None => vec![(&job.validation[..], member(parameters.clone()))],
-        };
-        for (rows, member) in halves {
-            let own = super::networks(&[member], &head, &encoded.data.select(rows))?;
-            for (at, row) in rows.iter().enumerate() {
-                held_out[*row as usize].push(own.select(&[at]));
-            }
-        }
-        members.push(member(parameters));
-        histories.push(history);
-    }
-    let rows: Vec<usize> = (0..held_out.len()).filter(|row| !held_out[*row].is_empty()).collect();
-    let pooled: Vec<JointMixtures> = rows
-        .iter()
-        .map(|row| {
-            let weight = 1.0 / held_out[*row].len() as f64;
-            JointMixtures::pool(&held_out[*row].iter().map(|one| (weight, one)).collect::<Vec<_>>())
-        })
-        .collect();
-    if pooled.is_empty() {
-        return Err(Error::options("there are no validation rows: leave validation-fraction above 0"));
-    }
-    Ok(NetworkForm {
-        form: JointForm::Networks { members, head },
-        rows,
-        held_out: JointMixtures::concatenate_rows(&pooled),
-        histories,
-    })
-}
 
 /// The model with its scores on the held-out rows.
 fn finish(
     encoded: EncodedTargets,
     method: Method,
     seed: u64,
-    NetworkForm { form, rows, held_out, histories }: NetworkForm,
+    Pool { parts, rows, held_out, histories, energies, sigma_scales }: Pool,
 ) -> Result<FittedJoint> {
     let covariance = encoded.covariance();
     let EncodedTargets { table, encoder, targets, y, weights, mut warnings, .. } = encoded;
@@ -138,21 +86,21 @@ fn finish(
         validation_rows: rows.len(),
         validation: None,
         baseline: None,
-        forms: Vec::new(),
+        forms: energies,
         histories,
     };
     let targets: Arc<[_]> = targets.into();
-    let parts = vec![JointPart { weight: 1.0, form }];
-    let mut model = JointModel { method, encoder, targets, parts, covariance, record };
+    let mut model = JointModel { method, encoder, targets, parts, covariance, sigma_scales, record };
     let held_out = if model.method.is_moment_matched() { held_out.moment_matched() } else { held_out };
     let predictions = model.in_units(held_out);
-    let y: Vec<f64> = rows.iter().flat_map(|row| &y[row * d..][..d]).copied().collect();
-    let weights: Option<Vec<f64>> = weights.map(|list| rows.iter().map(|row| list[*row]).collect());
+    let scored: Vec<usize> = (0..rows.len()).step_by(rows.len().div_ceil(MOST_SCORED).max(1)).collect();
+    let y: Vec<f64> = scored.iter().flat_map(|at| &y[rows[*at] * d..][..d]).copied().collect();
+    let weights: Option<Vec<f64>> = weights.map(|list| scored.iter().map(|at| list[rows[*at]]).collect());
     let scores = |predictions: &JointPredictions| {
         JointMetrics::new(predictions, &y, weights.as_deref()).ok().filter(JointMetrics::is_finite)
     };
-    model.record.validation = scores(&predictions);
-    model.record.baseline = scores(&model.baseline(rows.len()));
+    model.record.validation = scores(&predictions.select(&scored));
+    model.record.baseline = scores(&model.baseline(scored.len()));
     if let (Some(own), Some(constant)) = (&model.record.validation, &model.record.baseline)
         && own.energy >= constant.energy
     {

@@ -28,27 +28,36 @@
 //! # Ok::<(), negmm::Error>(())
 //! ```
 
+mod chain;
 mod combination;
+mod copula;
 mod file;
 mod fit;
+mod linear;
 mod metrics;
+mod networks;
+mod nodes;
+mod pool;
 mod predictions;
 mod record;
+mod stacking;
 mod targets;
 
 use std::path::Path;
 use std::sync::Arc;
 
+pub use chain::Chain;
 pub use combination::Combination;
+pub use copula::Copula;
 pub use fit::{FittedJoint, fit_joint, fit_joint_with};
+pub use linear::JointLinear;
 pub use metrics::{JointMetrics, REGION_COVERAGES, SCORE_DRAWS};
 pub use predictions::JointPredictions;
 pub(crate) use predictions::find as find_target;
 pub use record::JointRecord;
 
-use crate::method::{Member, Method, Predictor, raw_outputs};
+use crate::method::{Member, Method, Predictor};
 use negmm_data::{Encoder, Table, Target, Warnings};
-use negmm_dist::math::lanes::Isa;
 use negmm_dist::{Error, JointMixtures, Result};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::net::{Head, JointHead};
@@ -63,6 +72,8 @@ pub struct JointModel {
     parts: Vec<JointPart>,
     /// The covariance of the standardised targets in training: the constant baseline.
     covariance: Vec<f64>,
+    /// The factor of the sds of each target.
+    sigma_scales: Vec<f64>,
     record: JointRecord,
 }
 
@@ -86,6 +97,12 @@ pub enum JointForm {
         /// Their head.
         head: JointHead,
     },
+    /// A Gaussian copula over models of single targets.
+    Copula(Copula),
+    /// A chain of models of single targets.
+    Chain(Chain),
+    /// A linear model.
+    Linear(JointLinear),
 }
 
 impl JointForm {
@@ -93,28 +110,21 @@ impl JointForm {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Networks { .. } => "joint networks",
+            Self::Copula(_) => "copula",
+            Self::Chain(_) => "chain",
+            Self::Linear(_) => "linear",
         }
     }
 
     /// The mixtures of each row, in units of the standardised targets.
-    fn predict(&self, data: &Dataset) -> Result<JointMixtures> {
+    fn predict(&self, targets: &[Target], table: &Table, data: &Dataset) -> Result<JointMixtures> {
         match self {
-            Self::Networks { members, head } => networks(members, head, data),
+            Self::Networks { members, head } => networks::predict(members, head, data),
+            Self::Copula(copula) => Ok(targets::standardise(targets, copula.predict(table)?)),
+            Self::Chain(chain) => Ok(targets::standardise(targets, chain.predict(table)?)),
+            Self::Linear(linear) => linear.predict(data),
         }
     }
-}
-
-/// The pool of networks with equal weights.
-fn networks(members: &[Member], head: &JointHead, data: &Dataset) -> Result<JointMixtures> {
-    let raw = raw_outputs(members, head.outputs(), data, Isa::best())?;
-    let each = members.len() * head.outputs();
-    let of_member = |member: usize| -> Result<JointMixtures> {
-        let own = raw.chunks_exact(each).flat_map(|row| &row[member * head.outputs()..][..head.outputs()]);
-        head.mixtures(&own.copied().collect::<Vec<f64>>())
-    };
-    let all = (0..members.len()).map(of_member).collect::<Result<Vec<_>>>()?;
-    let weight = 1.0 / members.len() as f64;
-    Ok(JointMixtures::pool(&all.iter().map(|mixtures| (weight, mixtures)).collect::<Vec<_>>()))
 }
 
 impl JointModel {
@@ -129,9 +139,13 @@ impl JointModel {
         if let Some(novelty) = data.novelty() {
             warnings.count_outside(novelty);
         }
-        let parts = self.parts.iter().map(|part| part.form.predict(&data)).collect::<Result<Vec<_>>>()?;
+        let of_part = |part: &JointPart| part.form.predict(&self.targets, table, &data);
+        let parts = self.parts.iter().map(of_part).collect::<Result<Vec<_>>>()?;
         let weighted: Vec<_> = self.parts.iter().zip(&parts).map(|(part, mixtures)| (part.weight, mixtures)).collect();
         let mut pool = JointMixtures::pool(&weighted);
+        if self.sigma_scales.iter().any(|scale| *scale != 1.0) {
+            pool = pool.scale_sds(&self.sigma_scales);
+        }
         if self.method.is_moment_matched() {
             pool = pool.moment_matched();
         }
@@ -187,6 +201,23 @@ impl JointModel {
         &self.parts
     }
 
+    /// The same with other forms, whose weights must sum to 1.
+    ///
+    /// # Errors
+    /// When they do not.
+    pub fn with_parts(&self, parts: Vec<JointPart>) -> Result<Self> {
+        let total: f64 = parts.iter().map(|part| part.weight).sum();
+        if !parts.iter().all(|part| part.weight > 0.0) || (total - 1.0).abs() > 1e-9 {
+            return Err(Error::options("the weights of the forms must be above 0 and sum to 1"));
+        }
+        Ok(Self { parts, ..self.clone() })
+    }
+
+    /// The factor of the sds of each target.
+    pub fn sigma_scales(&self) -> &[f64] {
+        &self.sigma_scales
+    }
+
     /// The training record.
     pub fn record(&self) -> &JointRecord {
         &self.record
@@ -198,6 +229,10 @@ impl JointModel {
             JointForm::Networks { members, .. } => {
                 members.iter().map(|member| member.network.parameters()).sum::<usize>()
             }
+            JointForm::Copula(Copula { models, .. }) | JointForm::Chain(Chain { links: models }) => {
+                models.iter().map(|model| model.predictor().parameters()).sum()
+            }
+            JointForm::Linear(linear) => linear.coefficients.len() + linear.intercepts.len(),
         };
         self.parts.iter().map(|part| of_form(&part.form)).sum()
     }

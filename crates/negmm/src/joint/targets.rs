@@ -132,6 +132,35 @@ impl EncodedTargets {
         Ok(encoded)
     }
 
+    /// The names of the targets.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.targets.iter().map(|target| target.name.clone()).collect()
+    }
+
+    /// Whether a row has all targets.
+    pub(super) fn is_complete(&self, row: usize) -> bool {
+        let d = self.targets.len();
+        self.y[row * d..][..d].iter().all(|y| !y.is_nan())
+    }
+
+    /// The standardised targets of a row.
+    pub(super) fn scaled(&self, row: usize) -> Vec<f64> {
+        let d = self.targets.len();
+        self.targets.iter().zip(&self.y[row * d..][..d]).map(|(target, y)| target.scaled(*y)).collect()
+    }
+
+    /// Mixtures of standardised targets in their units.
+    pub(super) fn in_units(&self, mixtures: JointMixtures) -> JointMixtures {
+        let (shifts, scales): (Vec<f64>, Vec<f64>) =
+            self.targets.iter().map(|target| (target.mean, target.scale)).unzip();
+        mixtures.rescale(&shifts, &scales)
+    }
+
+    /// Mixtures in the units of the targets, standardised.
+    pub(super) fn standardise(&self, mixtures: JointMixtures) -> JointMixtures {
+        standardise(&self.targets, mixtures)
+    }
+
     /// The covariance of the standardised targets in training, from the rows that have both of a pair.
     pub(super) fn covariance(&self) -> Vec<f64> {
         let d = self.targets.len();
@@ -151,11 +180,19 @@ impl EncodedTargets {
     }
 }
 
+/// Mixtures in the units of targets, standardised.
+pub(super) fn standardise(targets: &[Target], mixtures: JointMixtures) -> JointMixtures {
+    let (shifts, scales): (Vec<f64>, Vec<f64>) =
+        targets.iter().map(|target| (-target.mean / target.scale, 1.0 / target.scale)).unzip();
+    mixtures.rescale(&shifts, &scales)
+}
+
 /// Roles that several targets do not have.
 fn check_roles(roles: &ColumnRoles) -> Result<()> {
     let refuse = |what: &str| Err(Error::options(format!("{what} is for a single target")));
     match () {
         () if roles.sequence.is_some() => refuse("a sequence"),
+        () if roles.time.is_some() => refuse("a column of times"),
         () if roles.target_spec.is_censored() => refuse("censoring"),
         () if roles.target_spec.lower.is_some() || roles.target_spec.upper.is_some() => refuse("a bound"),
         () => Ok(()),

@@ -1,0 +1,268 @@
+//! The pool of `auto` for several targets: its forms, and their stacking weights by held-out energy score.
+//!
+//! With few rows the forms are compared by cross-validation, a chain among them; with many, by the held-out predictions of
+//! their own folds.
+
+use super::chain::Chain;
+use super::copula::{self, Copula};
+use super::linear::JointLinear;
+use super::networks::{NetworkForm, train_networks};
+use super::stacking;
+use super::targets::EncodedTargets;
+use super::{JointForm, JointPart};
+use crate::method::{Auto, Method, Preset};
+use crate::model::{FitOptions, Fitted, Model, fit_with};
+use negmm_data::{ColumnRoles, Table};
+use negmm_dist::{JointMixtures, Predictions, Result, Rng, streams};
+use negmm_nn::dataset::split::{grouped_folds, k_folds};
+use negmm_nn::train::History;
+
+/// Rows up to which forms are compared by cross-validation, and its folds.
+const CROSS_VALIDATED: usize = 2_000;
+const FOLDS: usize = 3;
+/// Targets up to which there is a chain: its slopes ask every link once for each target before it.
+const MOST_LINKS: usize = 6;
+/// Factors of sds that are tried, and how many rows' worth of a factor of 1 they are shrunk by.
+const SIGMA_SCALES: [f64; 9] = [0.8, 0.87, 0.93, 1.0, 1.07, 1.15, 1.25, 1.4, 1.6];
+const SHRINKAGE: f64 = 30.0;
+
+/// The pool with its held-out predictions of standardised targets.
+pub(super) struct Pool {
+    pub(super) parts: Vec<JointPart>,
+    pub(super) rows: Vec<usize>,
+    pub(super) held_out: JointMixtures,
+    pub(super) histories: Vec<History>,
+    /// The held-out energy score of each form.
+    pub(super) energies: Vec<(String, f64)>,
+    /// The factor of the sds of each target.
+    pub(super) sigma_scales: Vec<f64>,
+}
+
+/// Fits the pool of `auto`.
+pub(super) fn fit(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Result<Pool> {
+    if encoded.table.rows() <= CROSS_VALIDATED {
+        few_rows(encoded, auto, options)
+    } else {
+        many_rows(encoded, auto, options)
+    }
+}
+
+/// Whether targets have atoms, of which networks and chains know nothing.
+fn has_atoms(encoded: &EncodedTargets) -> bool {
+    encoded.targets.iter().any(|target| target.atoms.is_some())
+}
+
+/// The settings of models of single targets.
+fn of_one_target(auto: &Auto) -> Method {
+    Method::Auto(Auto { eta: Auto::default().eta.min(auto.eta.max(ETA_OF_ONE)), ..auto.clone() })
+}
+
+/// Weight of the logarithmic score in models of single targets, at least.
+const ETA_OF_ONE: f64 = 0.5;
+
+/// The roles of columns for one target, with those in `inputs` among its inputs.
+fn roles_of(roles: &ColumnRoles, names: &[String], target: usize, inputs: &[String]) -> ColumnRoles {
+    let others = names.iter().enumerate().filter(|(at, name)| *at != target && !inputs.contains(name));
+    let ignore = roles.ignore.iter().cloned().chain(others.map(|(_, name)| name.clone()));
+    let mut own = roles.clone().ignore(ignore);
+    if let Some(features) = &mut own.features {
+        features.extend(inputs.iter().cloned());
+    }
+    own
+}
+
+/// A model of one target, from the rows that have it.
+fn fit_one(
+    (table, names): (&Table, &[String]),
+    (target, inputs): (usize, &[String]),
+    auto: &Auto,
+    options: &FitOptions<'_>,
+) -> Result<(Fitted, Vec<usize>)> {
+    let known = table.rows_with(&names[target])?;
+    let own = if known.len() == table.rows() { table.clone() } else { table.select_rows(&known) };
+    let roles = roles_of(&options.inputs, names, target, inputs);
+    let options = FitOptions { inputs: roles, ..options.clone() };
+    Ok((fit_with(&own, &names[target], &of_one_target(auto), &options)?, known))
+}
+
+/// The copula over models of single targets with their held-out predictions: for each target a list by row.
+struct CopulaFit {
+    copula: Copula,
+    /// For each target its held-out predictions, and the index of each table row among them.
+    held_out: Vec<(Predictions, Vec<Option<usize>>)>,
+}
+
+fn fit_copula(table: &Table, names: &[String], y: &[f64], auto: &Auto, options: &FitOptions<'_>) -> Result<CopulaFit> {
+    let d = names.len();
+    let (mut models, mut held_out, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+    for target in 0..d {
+        let (fitted, known) = fit_one((table, names), (target, &[]), auto, options)?;
+        let mut index = vec![None; table.rows()];
+        let mut score = vec![f64::NAN; table.rows()];
+        let own = copula::normal_scores(&fitted.held_out.predictions, &fitted.held_out.y)?;
+        for (at, row) in fitted.held_out.rows.iter().enumerate() {
+            index[known[*row]] = Some(at);
+            score[known[*row]] = if y[known[*row] * d + target].is_nan() { f64::NAN } else { own[at] };
+        }
+        models.push(fitted.model);
+        held_out.push((fitted.held_out.predictions, index));
+        scores.push(score);
+    }
+    Ok(CopulaFit { copula: Copula { models, correlation: copula::correlation(&scores) }, held_out })
+}
+
+/// The links of a chain; the first is that of the copula.
+fn fit_chain(first: &Model, table: &Table, names: &[String], auto: &Auto, options: &FitOptions<'_>) -> Result<Chain> {
+    let mut links = vec![first.clone()];
+    for target in 1..names.len() {
+        links.push(fit_one((table, names), (target, &names[..target]), auto, options)?.0.model);
+    }
+    Ok(Chain { links })
+}
+
+/// Which forms a pool has.
+fn has_chain(encoded: &EncodedTargets) -> bool {
+    encoded.targets.len() <= MOST_LINKS && !has_atoms(encoded)
+}
+
+/// All forms, fitted to a table: networks where there are no atoms, then the copula, the chain and the linear model.
+fn forms(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Result<(Vec<JointForm>, Vec<History>)> {
+    let names = encoded.names();
+    let (mut forms, mut histories) = (Vec::new(), Vec::new());
+    if !has_atoms(encoded) {
+        let networks = train_networks(encoded, &Method::Auto(auto.clone()), options)?;
+        histories = networks.histories;
+        forms.push(networks.form);
+    }
+    let copula = fit_copula(&encoded.table, &names, &encoded.y, auto, options)?.copula;
+    let chain =
+        has_chain(encoded).then(|| fit_chain(&copula.models[0], &encoded.table, &names, auto, options)).transpose()?;
+    forms.push(JointForm::Copula(copula));
+    forms.extend(chain.map(JointForm::Chain));
+    if !has_atoms(encoded) {
+        forms.push(JointForm::Linear(JointLinear::fit(&encoded.data)));
+    }
+    Ok((forms, histories))
+}
+
+/// Few rows: the forms are compared by cross-validation, with a smaller effort, and then fitted to all rows.
+fn few_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Result<Pool> {
+    let (rows, names) = (encoded.table.rows(), encoded.names());
+    let rng = &mut Rng::new(options.seed, streams::JOINT_FIT);
+    let folds = match encoded.data.groups() {
+        Some(groups) => grouped_folds(groups, FOLDS, rng),
+        None => k_folds(rows, FOLDS, rng),
+    };
+    let effort =
+        Auto { preset: if auto.preset == Preset::Best { Preset::Medium } else { Preset::Fast }, ..auto.clone() };
+    let mut held_out: Vec<Vec<Option<JointMixtures>>> = Vec::new();
+    for fold in folds.iter().filter(|fold| !fold.is_empty()) {
+        let is_held_out = |row: &usize| fold.contains(&(*row as u32));
+        let (test, train): (Vec<usize>, Vec<usize>) = (0..rows).partition(is_held_out);
+        let own = EncodedTargets::new(
+            &encoded.table.select_rows(&train),
+            &names,
+            &Method::Auto(effort.clone()),
+            &options.inputs,
+            options.seed,
+        )?;
+        let (forms, _) = forms(&own, &effort, options)?;
+        let table = encoded.table.select_rows(&test);
+        let (data, _) = own.encoder.encode_features(&table)?;
+        held_out.resize_with(forms.len(), || vec![None; rows]);
+        for (form, held_out) in forms.iter().zip(&mut held_out) {
+            let predicted = own.in_units(form.predict(&own.targets, &table, &data)?);
+            let predicted = encoded.standardise(predicted);
+            test.iter().enumerate().for_each(|(at, row)| held_out[*row] = Some(predicted.select(&[at])));
+        }
+    }
+    let complete: Vec<usize> =
+        (0..rows).filter(|row| encoded.is_complete(*row) && held_out.iter().all(|form| form[*row].is_some())).collect();
+    let held_out: Vec<JointMixtures> = held_out
+        .into_iter()
+        .map(|form| {
+            let own: Vec<JointMixtures> = complete.iter().filter_map(|row| form[*row].clone()).collect();
+            JointMixtures::concatenate_rows(&own)
+        })
+        .collect();
+    let (all, histories) = forms(encoded, auto, options)?;
+    let mut pool = stacked(encoded, all, &held_out, complete, histories);
+    pool.sigma_scales = sigma_scales(encoded, &pool);
+    pool.held_out = pool.held_out.scale_sds(&pool.sigma_scales);
+    Ok(pool)
+}
+
+/// Many rows: the forms are compared by the held-out predictions of their own folds.
+fn many_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Result<Pool> {
+    let (names, rows) = (encoded.names(), encoded.table.rows());
+    let networks = match has_atoms(encoded) {
+        true => None,
+        false => Some(train_networks(encoded, &Method::Auto(auto.clone()), options)?),
+    };
+    let one = Auto { n_repeats: auto.n_repeats.or(Some(1)), ..auto.clone() };
+    let CopulaFit { copula, held_out } = fit_copula(&encoded.table, &names, &encoded.y, &one, options)?;
+    let of_networks = |row: usize| networks.as_ref().is_none_or(|networks| networks.rows.binary_search(&row).is_ok());
+    let complete: Vec<usize> = (0..rows)
+        .filter(|row| {
+            encoded.is_complete(*row) && held_out.iter().all(|(_, index)| index[*row].is_some()) && of_networks(*row)
+        })
+        .collect();
+    let marginals: Vec<Predictions> = held_out
+        .iter()
+        .map(|(predictions, index)| {
+            predictions.select(&complete.iter().filter_map(|row| index[*row]).collect::<Vec<_>>())
+        })
+        .collect();
+    let expanded = copula::expand(&marginals.iter().collect::<Vec<_>>(), &copula.correlation)?;
+    let (mut forms, mut predictions, mut histories) = (Vec::new(), Vec::new(), Vec::new());
+    if let Some(NetworkForm { form, rows, held_out, histories: own }) = networks {
+        let at: Vec<usize> = complete.iter().filter_map(|row| rows.binary_search(row).ok()).collect();
+        predictions.push(held_out.select(&at));
+        forms.push(form);
+        histories = own;
+    }
+    predictions.push(encoded.standardise(expanded));
+    forms.push(JointForm::Copula(copula));
+    Ok(stacked(encoded, forms, &predictions, complete, histories))
+}
+
+/// The pool of forms with the weights that have the best held-out energy score.
+fn stacked(
+    encoded: &EncodedTargets,
+    forms: Vec<JointForm>,
+    held_out: &[JointMixtures],
+    rows: Vec<usize>,
+    histories: Vec<History>,
+) -> Pool {
+    let d = encoded.targets.len();
+    let y: Vec<f64> = rows.iter().flat_map(|row| encoded.scaled(*row)).collect();
+    let numbers: Vec<usize> = (0..rows.len()).collect();
+    let (weights, alone) = stacking::weights(held_out, &y, &numbers);
+    let energies = forms.iter().zip(alone).map(|(form, energy)| (form.name().to_string(), energy)).collect();
+    let pooled = JointMixtures::pool(&weights.iter().copied().zip(held_out).collect::<Vec<_>>());
+    let parts = forms.into_iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
+    let parts = parts.map(|(form, weight)| JointPart { weight: *weight, form }).collect();
+    Pool { parts, rows, held_out: pooled, histories, energies, sigma_scales: vec![1.0; d] }
+}
+
+/// For each target the factor of the pool's sds with the best held-out log score of its marginal, shrunk towards 1.
+fn sigma_scales(encoded: &EncodedTargets, pool: &Pool) -> Vec<f64> {
+    let d = encoded.targets.len();
+    let y: Vec<Vec<f64>> = pool.rows.iter().map(|row| encoded.scaled(*row)).collect();
+    (0..d)
+        .map(|target| {
+            let score = |factor: f64| {
+                let mut by = vec![1.0; d];
+                by[target] = factor;
+                let scaled = pool.held_out.clone().scale_sds(&by).marginal(target);
+                let own = scaled.rows().zip(&y);
+                own.map(|(row, y)| negmm_dist::Distribution::log_score(&row, y[target])).sum::<f64>()
+            };
+            let best =
+                SIGMA_SCALES.into_iter().map(|factor| (score(factor), factor)).min_by(|a, b| a.0.total_cmp(&b.0));
+            let best = best.map_or(1.0, |(_, factor)| factor);
+            let rows = pool.rows.len() as f64;
+            libm::exp(libm::log(best) * rows / (rows + SHRINKAGE))
+        })
+        .collect()
+}
