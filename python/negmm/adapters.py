@@ -81,11 +81,11 @@ def of_object(dist: Any) -> Distribution:
     module = type(dist).__module__
     if module.startswith("torch."):
         return _of_torch(dist)
+    inner = getattr(dist, "dist", None)
+    if hasattr(inner, "dist") and hasattr(inner, "kwds"):
+        return _of_scipy(inner)  # ngboost keeps a frozen distribution of SciPy, whose attributes it has too
     if hasattr(dist, "dist") and hasattr(dist, "args") and hasattr(dist, "kwds"):
         return _of_scipy(dist)
-    inner = getattr(dist, "dist", None)
-    if hasattr(inner, "dist") and hasattr(inner, "kwds"):  # ngboost keeps a frozen distribution of SciPy
-        return _of_scipy(inner)
     if hasattr(dist, "quantile") and hasattr(dist, "shape"):  # skpro
         return Distribution.of_quantiles(LEVELS, matrix(dist.quantile(list(LEVELS)), "quantiles"))
     if callable(getattr(dist, "ppf", None)):
