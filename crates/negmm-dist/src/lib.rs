@@ -1,4 +1,4 @@
-//! Predictive distributions and their scores, exactly, in `f64`: Gaussian mixtures, sets of samples, [quantiles](quantiles) and
+//! Predictive distributions and their scores, exactly, in `f64`: Gaussian mixtures, sets of samples, [quantiles] and
 //! histograms, parametric [families](family); bounded, rounded and atomic targets; quantiles, highest-density regions, CRPS, log
 //! score, energy score, coverage, censored scores, and [forecast verification](verification) of anybody's predictions.
 //!
