@@ -1,12 +1,13 @@
 //! Scores `auto` on the tables and splits of a public comparison of conditional density estimators, beside its published
 //! figures, and prints a line for each table: CRPS relative to TabPFN-2.5, TabICLv2 and the best linear model, and the
-//! coverage of 90 % intervals.
+//! coverage of 50 % and 90 % intervals.
 //!
 //! ```text
-//! density [--rows N] [--repeats N] [--sets a,b] [--preset NAME]
+//! density [--rows N] [--repeats N] [--sets a,b] [--preset NAME] [--set option=value,…]
 //! ```
 //!
-//! `--rows` is the size of a draw (1000), of which three quarters train; `--repeats` how many draws (all). Data from the folder
+//! `--rows` is the size of a draw (1000), of which three quarters train; `--repeats` how many draws (all); `--set` options of the
+//! method. Data from the folder
 //! `NEGMM_DATA`, else `../shared/data`. One thread.
 
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ const SETS: [&str; 11] = [
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::read(&["--rows", "--repeats", "--sets", "--preset"])?;
+    let options = Options::read(&["--rows", "--repeats", "--sets", "--preset", "--set"])?;
     let rows: usize = options.get("--rows", 1000)?;
     let repeats: usize = options.get("--repeats", usize::MAX)?;
     let sets: Vec<String> = options.list("--sets", SETS.map(str::to_string).to_vec())?;
@@ -42,10 +43,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(preset) = options.text("--preset") {
         method.set("preset", preset)?;
     }
+    for setting in options.list::<String>("--set", Vec::new())? {
+        let (name, value) = setting.split_once('=').ok_or("--set takes option=value")?;
+        method.set(name, value)?;
+    }
     let data = std::env::var_os("NEGMM_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let folder = data.join("density");
     let published = published(&folder, rows)?;
-    println!("| set | CRPS | TabPFN-2.5 | TabICLv2 | best linear | in 90 % | seconds |\n|---|---|---|---|---|---|---|");
+    println!("| set | CRPS | TabPFN-2.5 | TabICLv2 | best linear | in 50 % | in 90 % | seconds |\n|---|---|---|---|---|---|---|---|");
     let (mut logs, mut coverages, mut all_seconds) = (Vec::new(), Vec::new(), 0.0);
     for set in &sets {
         let splits = folder.join(format!("splits/{set}-{rows}.txt.gz"));
@@ -54,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let table = Table::read(folder.join(format!("{set}.csv.gz")))?;
         let target = table.names().last().ok_or("a table has columns")?.clone();
-        let (mut crps, mut covered, mut seconds, mut count) = (0.0, 0.0, 0.0, 0.0);
+        let (mut crps, mut covered, mut seconds, mut count) = (0.0, [0.0; 2], 0.0, 0.0);
         for line in unpacked(&splits)?.lines().take(repeats) {
             let (train, test) = line.split_once('|').ok_or("a split is two lists")?;
             let part = |text: &str| -> Result<Table, Box<dyn Error>> {
@@ -67,34 +72,37 @@ fn main() -> Result<(), Box<dyn Error>> {
             seconds += start.elapsed().as_secs_f64();
             let predictions = model.predict(&test)?;
             let y = model.encoder().targets(&test)?.into_owned();
-            let Interval { lower, upper } = predictions.interval(0.9)?;
             crps += predictions.crps(&y)?.iter().sum::<f64>() / y.len() as f64;
-            let inside =
-                y.iter().zip(lower.iter().zip(&upper)).filter(|(y, (lower, upper))| *lower <= *y && *y <= *upper);
-            covered += inside.count() as f64 / y.len() as f64;
+            for (level, covered) in [0.5, 0.9].into_iter().zip(&mut covered) {
+                let Interval { lower, upper } = predictions.interval(level)?;
+                let inside =
+                    y.iter().zip(lower.iter().zip(&upper)).filter(|(y, (lower, upper))| *lower <= *y && *y <= *upper);
+                *covered += inside.count() as f64 / y.len() as f64;
+            }
             count += 1.0;
         }
-        let (crps, covered, seconds) = (crps / count, covered / count, seconds / count);
+        let (crps, [in_50, in_90], seconds) = (crps / count, covered.map(|sum| sum / count), seconds / count);
         let ratio = |method: &str| published.get(&(set.clone(), method.to_string())).map(|other| crps / other);
         let linear = published.iter().filter(|((name, method), _)| name == set && is_linear(method));
         let linear = linear.map(|(_, other)| crps / other).fold(f64::NEG_INFINITY, f64::max);
         let shown = |ratio: Option<f64>| ratio.map_or("-".to_string(), |ratio| format!("{ratio:.3}"));
         let (tabpfn, tabicl) = (ratio("TabPFN-2.5"), ratio("TabICL-Quantiles"));
         println!(
-            "| {set} | {crps:.4} | {} | {} | {linear:.3} | {covered:.3} | {seconds:.1} |",
+            "| {set} | {crps:.4} | {} | {} | {linear:.3} | {in_50:.3} | {in_90:.3} | {seconds:.1} |",
             shown(tabpfn),
             shown(tabicl)
         );
         logs.extend(
             [tabpfn, tabicl].into_iter().collect::<Option<Vec<f64>>>().map(|both| [both[0].ln(), both[1].ln()]),
         );
-        coverages.push(covered);
+        coverages.push([in_50, in_90]);
         all_seconds += seconds;
     }
     let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len() as f64;
     let geometric = |at: usize| mean(logs.iter().map(|both| both[at]).collect()).exp();
     let (first, second) = (geometric(0), geometric(1));
-    println!("| geometric mean | | {first:.3} | {second:.3} | | {:.3} | {all_seconds:.1} |", mean(coverages));
+    let [in_50, in_90] = [0, 1].map(|at| mean(coverages.iter().map(|both| both[at]).collect()));
+    println!("| geometric mean | | {first:.3} | {second:.3} | | {in_50:.3} | {in_90:.3} | {all_seconds:.1} |");
     Ok(())
 }
 

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::finish::{FitOutput, OutOfFold, history_of, unexpected_results};
-use super::member_predictions::{MemberPredictions, log_likelihood};
+use super::member_predictions::{MemberPredictions, PooledRows, log_likelihood, log_pool_scale, pooled};
 use super::mixture_network::bounds_to_learn;
+use super::pool_scale::PoolScales;
 use super::stacking::{RowScores, Stacking};
 use super::tails::{self, Tail, with_tails};
 use super::{Member, MemberKind, Method, Part, Predictor, constant};
@@ -155,10 +156,11 @@ impl Folds {
             .map(|fold| stacking.weights_of(|other| held_out.informs(other, fold)))
             .collect();
         let (out_of_fold, tails) = self.out_of_fold(&held_out, &predictions, &without);
+        let pool_scale = libm::exp(log_pool_scale(&predictions, &weights, &tails, &held_out));
         let mut parts = Vec::new();
         for (((kind, models), weight), predictions) in models.into_iter().zip(&weights).zip(&predictions) {
             if *weight > 0.0 {
-                parts.extend(parts_of(kind, models, *weight, predictions.pooled_scale)?);
+                parts.extend(parts_of(kind, models, *weight, pool_scale * predictions.pooled_scale)?);
             }
         }
         let weight = weights[weights.len() - 1];
@@ -320,21 +322,15 @@ impl Folds {
         members: &[MemberPredictions],
         without: &[Vec<f64>],
     ) -> (OutOfFold, Vec<Tail>) {
+        let weights = |fold: usize, member: usize| without[fold][member];
+        let scales = |fold: usize, member: usize| members[member].out_of_fold_scales[fold];
+        let PooledRows { mixtures, scaled, .. } = pooled(members, &held_out.folds, None, weights, scales);
+        let pool_scales = PoolScales::of(&mixtures, &scaled, held_out);
+        let pool_scales: Vec<f64> =
+            (0..self.per_repeat()).map(|fold| libm::exp(pool_scales.without(fold as u32))).collect();
+        let scales = |fold: usize, member: usize| pool_scales[fold] * scales(fold, member);
+        let PooledRows { mixtures: pooled, mut sizes, .. } = pooled(members, &held_out.folds, None, weights, scales);
         let all: Vec<usize> = (0..held_out.rows.len()).collect();
-        let mut parts = Vec::new();
-        for (number, member) in
-            members.iter().enumerate().filter(|(number, _)| without.iter().any(|w| w[*number] > 0.0))
-        {
-            let count = member.lists.len() as f64;
-            for list in &member.lists {
-                parts.push(list.clone().take(&all, |row| {
-                    let fold = held_out.folds[row] as usize;
-                    (without[fold][number] / count, member.out_of_fold_scales[fold])
-                }));
-            }
-        }
-        let mut sizes: Vec<usize> = parts.iter().map(Mixtures::components).collect();
-        let pooled = Mixtures::concatenate_components(&parts);
         let likelihoods: Vec<tails::Likelihoods> =
             all.par_iter().map(|row| tails::likelihoods(held_out, &pooled, *row)).collect();
         let fitted = |counts: &dyn Fn(u32) -> bool| {

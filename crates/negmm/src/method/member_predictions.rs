@@ -2,8 +2,9 @@
 
 use super::few_rows::FEW;
 use super::folds::HeldOutRows;
+use super::pool_scale::PoolScales;
 use super::sigma_scale::SigmaScales;
-use super::tails::robust_score;
+use super::tails::{Tail, robust_score, with_tails};
 use negmm_dist::Mixtures;
 use negmm_dist::mixture::log_sum_exp;
 
@@ -11,6 +12,8 @@ use negmm_dist::mixture::log_sum_exp;
 const PRIOR_ROWS: f64 = 20.0;
 /// Range of the logarithm of the sigma scale of a member.
 const LOG_SCALE: (f64, f64) = (-0.5, 1.0);
+/// The smallest square of an extrapolated scale.
+const LEAST_SQUARE: f64 = 0.1;
 /// The power of the scale for one model that is assumed to suit the mean of many, where two were not compared.
 const SINGLE_POWER: f64 = 0.5;
 
@@ -21,6 +24,8 @@ pub(super) struct MemberPredictions {
     pub(super) lists: Vec<Mixtures>,
     /// How many models predict together in the final pool.
     models: usize,
+    /// Whether the spread is the member's own, so that it can be scaled.
+    is_scaled: bool,
     /// Sigma scale of the mean of the lists, for each fold from the others.
     pub(super) out_of_fold_scales: Vec<f64>,
     /// Sigma scale in the final pool.
@@ -30,12 +35,10 @@ pub(super) struct MemberPredictions {
 impl MemberPredictions {
     /// Predictions that are not scaled.
     pub(super) fn unscaled(lists: Vec<Mixtures>, models: usize, folds: usize) -> Self {
-        Self { lists, models, out_of_fold_scales: vec![1.0; folds], pooled_scale: 1.0 }
+        Self { lists, models, is_scaled: false, out_of_fold_scales: vec![1.0; folds], pooled_scale: 1.0 }
     }
 
-    /// With sigma scales. The spread of a mean of J models exceeds that of one by a part that is linear in 1/J, so that
-    /// the logarithm of the scale that suits it is taken to be linear in 1/J: the scales of one model and of the mean of
-    /// two give that of all.
+    /// With sigma scales: those of one model and of the mean of two give that of all.
     pub(super) fn scaled(lists: Vec<Mixtures>, models: usize, folds: usize, held_out: &HeldOutRows) -> Self {
         let rows = held_out.rows.len() as f64;
         let shrunk = |log: f64| log * rows / (rows + PRIOR_ROWS);
@@ -45,11 +48,7 @@ impl MemberPredictions {
         let power = match lists.len() {
             1 if models == 1 => one,
             1 => SINGLE_POWER * one,
-            count => {
-                // log scale = limit + slope / J through J = 1 and J = count.
-                let slope = (one - libm::log(pooled.all())) / (1.0 - 1.0 / count as f64);
-                one - slope + slope / models as f64
-            }
+            count => of_models(one, (count, libm::log(pooled.all())), models),
         };
         // With few rows a pool is hardly better than its models.
         let power = if held_out.rows.len() < FEW { power.max(0.0) } else { power };
@@ -58,6 +57,7 @@ impl MemberPredictions {
         Self {
             lists,
             models,
+            is_scaled: true,
             out_of_fold_scales: (0..folds).map(scale).collect(),
             pooled_scale: libm::exp(shrunk(power).clamp(LOG_SCALE.0, LOG_SCALE.1)),
         }
@@ -86,6 +86,80 @@ impl MemberPredictions {
         let models = self.models as f64;
         same / models + (1.0 - 1.0 / models) * other
     }
+}
+
+/// A pool of members: the mixtures of held-out rows.
+pub(super) struct PooledRows {
+    pub(super) mixtures: Mixtures,
+    /// Number of components of each model.
+    pub(super) sizes: Vec<usize>,
+    /// Whether each component can be scaled.
+    pub(super) scaled: Vec<bool>,
+}
+
+/// The pool of all lists of members, or of one list of each. `weights` and `scales` are of a fold and a member.
+pub(super) fn pooled(
+    members: &[MemberPredictions],
+    folds: &[u32],
+    list: Option<usize>,
+    weights: impl Fn(usize, usize) -> f64,
+    scales: impl Fn(usize, usize) -> f64,
+) -> PooledRows {
+    let all: Vec<usize> = (0..folds.len()).collect();
+    let (mut parts, mut sizes, mut scaled) = (Vec::new(), Vec::new(), Vec::new());
+    let has_weight = |number: usize| folds.iter().any(|fold| weights(*fold as usize, number) > 0.0);
+    for (number, member) in members.iter().enumerate().filter(|(number, _)| has_weight(*number)) {
+        let lists = match list {
+            Some(at) => &member.lists[at % member.lists.len()..][..1],
+            None => &member.lists[..],
+        };
+        for own in lists {
+            sizes.push(own.components());
+            scaled.extend(vec![member.is_scaled; own.components()]);
+            parts.push(own.clone().take(&all, |row| {
+                let fold = folds[row] as usize;
+                let scale = if member.is_scaled { scales(fold, number) } else { 1.0 };
+                (weights(fold, number) / lists.len() as f64, scale)
+            }));
+        }
+    }
+    PooledRows { mixtures: Mixtures::concatenate_components(&parts), sizes, scaled }
+}
+
+/// The logarithm of the pool's scale in the final pool with these tails, from pools of one list and of all lists of each
+/// member.
+pub(super) fn log_pool_scale(
+    members: &[MemberPredictions],
+    weights: &[f64],
+    tails: &[Tail],
+    held_out: &HeldOutRows,
+) -> f64 {
+    let scale = |list: Option<usize>| {
+        let scales = |_, at: usize| members[at].pooled_scale;
+        let PooledRows { mixtures, mut scaled, .. } =
+            pooled(members, &held_out.folds, list, |_, at| weights[at], scales);
+        scaled.extend(vec![true; tails.len()]);
+        PoolScales::of(&with_tails(mixtures, tails.len(), |_| tails), &scaled, held_out).all()
+    };
+    let with_weight = || members.iter().zip(weights).filter(|(_, weight)| **weight > 0.0).map(|(member, _)| member);
+    let lists = with_weight().map(|member| member.lists.len()).max().unwrap_or(1);
+    let models = with_weight().map(|member| member.models).max().unwrap_or(1);
+    let one = (0..lists).map(|list| scale(Some(list))).sum::<f64>() / lists as f64;
+    let several = if lists > 1 { scale(None) } else { one };
+    of_models(one, (lists, several), models)
+}
+
+/// The logarithm of a scale for the mean of `models` models, from that for one and for `count`.
+///
+/// Where models have the error variance e + b, b of it their own, the error of the mean of J has the variance e + b / J.
+/// The spread of that mean is s² + b (1 - 1/J), where s is the scaled sd of each: s² is linear in 1/J.
+fn of_models(one: f64, (count, several): (usize, f64), models: usize) -> f64 {
+    if count == 1 {
+        return one;
+    }
+    let [one, several] = [one, several].map(|log| libm::exp(2.0 * log));
+    let slope = (one - several) / (1.0 - 1.0 / count as f64);
+    0.5 * libm::log((one - slope + slope / models as f64).max(LEAST_SQUARE))
 }
 
 /// The mean of lists of mixtures.

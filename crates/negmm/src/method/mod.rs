@@ -20,6 +20,7 @@ mod ne_gmm;
 mod network_settings;
 mod ng_boost;
 mod plan;
+mod pool_scale;
 mod predictor;
 mod sample_net;
 mod seed;
