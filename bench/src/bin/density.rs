@@ -50,7 +50,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let data = std::env::var_os("NEGMM_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let folder = data.join("density");
     let published = published(&folder, rows)?;
-    println!("| set | CRPS | TabPFN-2.5 | TabICLv2 | best linear | in 50 % | in 90 % | seconds |\n|---|---|---|---|---|---|---|---|");
+    println!(
+        "| set | CRPS | TabPFN-2.5 | TabICLv2 | best linear | in 50 % | in 90 % | seconds |\n|---|---|---|---|---|---|---|---|"
+    );
     let (mut logs, mut coverages, mut all_seconds) = (Vec::new(), Vec::new(), 0.0);
     for set in &sets {
         let splits = folder.join(format!("splits/{set}-{rows}.txt.gz"));

@@ -5,9 +5,13 @@ use negmm::method::Tail;
 use negmm::net::{GaussianHead, MixtureHead};
 
 use crate::graph::{Attribute, Graph, Value};
+use crate::target_distribution::Between;
 
 /// ln(e - 1), which makes the variance of a Gaussian head 1 at a raw output of 0; a float, as in the library.
 const RAW_OF_ONE: f32 = 0.541_324_85;
+
+/// The smallest probability between the bounds that a model is divided by, as in the library.
+const LEAST_INSIDE: f64 = 1e-9;
 
 /// A mixture for each row.
 #[derive(Clone)]
@@ -132,6 +136,31 @@ impl Mixture {
             sds,
             kinds: mixtures.iter().flat_map(|(_, mixture)| mixture.kinds.iter().copied()).collect(),
         }
+    }
+
+    /// Divides the weights by the probability between the bounds, as in the library's pools of truncated models.
+    pub fn divided_by_inside(mut self, graph: &mut Graph, bounds: [f64; 2]) -> Self {
+        let is_atom: Vec<f64> = self.kinds.iter().map(|kind| f64::from(*kind != ComponentKind::Gaussian)).collect();
+        let shape = [1, is_atom.len()];
+        let is_gaussian: Vec<f64> = is_atom.iter().map(|atom| 1.0 - atom).collect();
+        let (is_gaussian, is_atom) = (graph.doubles(&shape, &is_gaussian), graph.doubles(&shape, &is_atom));
+        // An atom has an sd of 0, and lies between the bounds.
+        let sds = graph.add2(&self.sds, &is_atom);
+        let Between { mass, .. } = Between::new(graph, &self.means, &sds, bounds);
+        let mass = graph.mul(&mass, &is_gaussian);
+        let mass = graph.add2(&mass, &is_atom);
+        let inside = graph.mul(&self.weights, &mass);
+        let inside = graph.sum(&inside, 1);
+        let inside = graph.at_least(&inside, LEAST_INSIDE);
+        self.weights = graph.div(&self.weights, &inside);
+        self
+    }
+
+    /// The same with weights that sum to 1.
+    pub fn normalised(mut self, graph: &mut Graph) -> Self {
+        let total = graph.sum(&self.weights, 1);
+        self.weights = graph.div(&self.weights, &total);
+        self
     }
 
     /// Adds wide copies of each row's own distribution. They share the weight of the Gaussian components.

@@ -22,7 +22,11 @@ pub enum Predicted {
 /// # Errors
 /// When the predictor cannot be exported.
 pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, target: &Target) -> Result<Predicted> {
-    let mut rows = Rows { features, filled: Vec::new() };
+    let bounds = match predictor {
+        Predictor::Stack { bounds, .. } => *bounds,
+        _ => None,
+    };
+    let mut rows = Rows { features, filled: Vec::new(), bounds };
     let (predicted, pool) = match predictor {
         Predictor::Networks { members, head: Head::Samples(head), pool } => {
             let values: Vec<Value> = members.iter().map(|member| rows.raw(graph, member)).collect();
@@ -31,12 +35,16 @@ pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, 
             (Predicted::Samples(samples), *pool)
         }
         Predictor::Networks { pool, .. } => (Predicted::Mixture(rows.mixture(graph, predictor, target)?), *pool),
-        Predictor::Stack { parts, tails } => {
+        Predictor::Stack { parts, tails, .. } => {
             let mut mixtures = Vec::new();
             for part in parts {
                 mixtures.push((part.weight, rows.mixture(graph, &part.predictor, target)?));
             }
-            let stacked = Mixture::concatenated(graph, &mixtures).with_tails(graph, tails);
+            let mut stacked = Mixture::concatenated(graph, &mixtures);
+            if bounds.is_some() {
+                stacked = stacked.normalised(graph);
+            }
+            let stacked = stacked.with_tails(graph, tails);
             (Predicted::Mixture(stacked), Pool::Mixture)
         }
         single => (Predicted::Mixture(rows.mixture(graph, single, target)?), Pool::Mixture),
@@ -57,6 +65,8 @@ pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, 
 struct Rows<'a> {
     features: &'a Features,
     filled: Vec<(&'a TargetEncoding, Value)>,
+    /// The bounds between which each model of a stack is truncated.
+    bounds: Option<[f64; 2]>,
 }
 
 impl<'a> Rows<'a> {
@@ -75,11 +85,20 @@ impl<'a> Rows<'a> {
         network::raw_outputs(graph, member, &rows)
     }
 
+    /// The mixture of one model, weighted for a pool of truncated models where there are bounds.
+    fn of_model(&self, graph: &mut Graph, mixture: Mixture) -> Mixture {
+        match self.bounds {
+            Some(bounds) => mixture.divided_by_inside(graph, bounds),
+            None => mixture,
+        }
+    }
+
     /// The mixture of one predictor, before pooling.
     fn mixture(&mut self, graph: &mut Graph, predictor: &'a Predictor, target: &Target) -> Result<Mixture> {
         match predictor {
             Predictor::Constant { distribution } => {
-                Ok(Mixture::constant(graph, distribution, target, &self.features.rows))
+                let constant = Mixture::constant(graph, distribution, target, &self.features.rows);
+                Ok(self.of_model(graph, constant))
             }
             Predictor::Trees { boosted, statistics } => {
                 let rows = self.with(graph, statistics);
@@ -88,29 +107,27 @@ impl<'a> Rows<'a> {
                 let (means, log_sds) = (graph.gather(&parameters, &first, 1), graph.gather(&parameters, &second, 1));
                 let sds = graph.op("Exp", &[&log_sds]);
                 let sds = graph.at_least(&sds, boosted.sigma_min);
-                Ok(Mixture::normal(graph, means, sds))
+                let normal = Mixture::normal(graph, means, sds);
+                Ok(self.of_model(graph, normal))
             }
             Predictor::Forest { forest, statistics } => {
                 let rows = self.with(graph, statistics);
                 let weights = trees::component_weights(graph, forest, &rows);
                 let list = |at: usize| forest.components.iter().map(|component| component[at]).collect::<Vec<f64>>();
-                Ok(Mixture::of_weights(graph, weights, &list(0), &list(1), target))
+                let mixture = Mixture::of_weights(graph, weights, &list(0), &list(1), target);
+                Ok(self.of_model(graph, mixture))
             }
             Predictor::Networks { members, head, .. } => {
                 let weight = 1.0 / members.len() as f64;
                 let mut mixtures = Vec::new();
                 for member in members {
                     let raw = self.raw(graph, member);
-                    mixtures.push((
-                        weight,
-                        match head {
-                            Head::Mixture(head) => {
-                                Mixture::of_mixture_head(graph, head, &raw, member.sigma_scale, target)
-                            }
-                            Head::Gaussian(head) => Mixture::of_gaussian_head(graph, head, &raw, member.sigma_scale),
-                            _ => return Err(Error::options("samples cannot be a part of a mixture")),
-                        },
-                    ));
+                    let mixture = match head {
+                        Head::Mixture(head) => Mixture::of_mixture_head(graph, head, &raw, member.sigma_scale, target),
+                        Head::Gaussian(head) => Mixture::of_gaussian_head(graph, head, &raw, member.sigma_scale),
+                        _ => return Err(Error::options("samples cannot be a part of a mixture")),
+                    };
+                    mixtures.push((weight, self.of_model(graph, mixture)));
                 }
                 Ok(Mixture::concatenated(graph, &mixtures))
             }

@@ -56,7 +56,7 @@ fn pool(counts: bool) -> (Model, Vec<Part>) {
     let auto = Auto::default().folds(2).n_repeats(1).steps(60).hidden(vec![8]).components(2);
     let auto = auto.short_networks(false).dropout_networks(false).density_networks(false);
     let model = fit(&Table::new(columns).unwrap(), "y", &auto.into()).unwrap();
-    let Predictor::Stack { parts, tails } = model.predictor() else { panic!("a stack") };
+    let Predictor::Stack { parts, tails, .. } = model.predictor() else { panic!("a stack") };
     assert!(!tails.is_empty());
     for kind in [MemberKind::Forest, MemberKind::Linear] {
         assert!(parts.iter().any(|part| part.kind == kind), "{kind} {counts}");

@@ -180,7 +180,7 @@ fn shape(predictor: &Predictor) -> String {
         Predictor::Trees { boosted, .. } => {
             format!(", {} of two trees", format::counted(boosted.rounds.len(), "round"))
         }
-        Predictor::Stack { parts, tails } => {
+        Predictor::Stack { parts, tails, .. } => {
             let of_first = parts.iter().find(|part| matches!(part.predictor, Predictor::Networks { .. }));
             let first = of_first.map_or(String::new(), |part| shape(&part.predictor));
             let mut kinds: Vec<(MemberKind, f64)> = Vec::new();

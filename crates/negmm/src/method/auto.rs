@@ -8,7 +8,6 @@ use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
 use super::fold_data::FoldData;
 use super::fold_rows::{HeldOutFold, cross_fitting_split, held_out_folds, training_rows, without_newest};
 use super::folds::{Fold, Folds, MemberJobs};
-use super::mixture_network::bounds_to_learn;
 use super::ne_gmm::check_eta_of_censored;
 use super::plan::{Plan, Work};
 use super::seed::member_seed;
@@ -101,7 +100,6 @@ impl Auto {
         match (data.window(), data.has_censored()) {
             (Some(_), _) => refuse("sequences"),
             (None, true) => refuse("censored targets"),
-            (None, false) if !bounds_to_learn(data).is_none() => refuse("targets at a bound"),
             (None, false) => Ok(()),
         }
     }

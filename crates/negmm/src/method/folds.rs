@@ -21,6 +21,7 @@ use negmm_dist::{Mixtures, Predictions, Result};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::empirical::empirical_distribution;
 use negmm_nn::net::{Head, Network, Parameters};
+use negmm_nn::ngboost::TrainedTrees;
 use negmm_nn::train::{History, Job, Trained, TrainedNetwork};
 
 /// Maximum number of rows that stacking weights are fitted to: more would hardly change them.
@@ -168,7 +169,7 @@ impl Folds {
             let distribution = constant::empirical_of_all(&self.data);
             parts.push(Part { weight, kind: MemberKind::Constant, predictor: Predictor::Constant { distribution } });
         }
-        Ok(FitOutput { method, predictor: Predictor::of_parts(parts, tails), histories, out_of_fold })
+        Ok(FitOutput { method, predictor: Predictor::of_parts(parts, tails, held_out.bounds), histories, out_of_fold })
     }
 
     /// Number of folds of one repeat.
@@ -324,12 +325,12 @@ impl Folds {
     ) -> (OutOfFold, Vec<Tail>) {
         let weights = |fold: usize, member: usize| without[fold][member];
         let scales = |fold: usize, member: usize| members[member].out_of_fold_scales[fold];
-        let PooledRows { mixtures, scaled, .. } = pooled(members, &held_out.folds, None, weights, scales);
+        let PooledRows { mixtures, scaled, .. } = pooled(members, held_out, None, weights, scales);
         let pool_scales = PoolScales::of(&mixtures, &scaled, held_out);
         let pool_scales: Vec<f64> =
             (0..self.per_repeat()).map(|fold| libm::exp(pool_scales.without(fold as u32))).collect();
         let scales = |fold: usize, member: usize| pool_scales[fold] * scales(fold, member);
-        let PooledRows { mixtures: pooled, mut sizes, .. } = pooled(members, &held_out.folds, None, weights, scales);
+        let PooledRows { mixtures: pooled, mut sizes, .. } = pooled(members, held_out, None, weights, scales);
         let all: Vec<usize> = (0..held_out.rows.len()).collect();
         let likelihoods: Vec<tails::Likelihoods> =
             all.par_iter().map(|row| tails::likelihoods(held_out, &pooled, *row)).collect();
@@ -409,8 +410,10 @@ fn parts_of(kind: MemberKind, models: Vec<TrainedModel<'_>>, weight: f64, sigma_
                 members.push(member(&job.network(), &trained.parameters, sigma_scale, &statistics)?);
                 head = Some(Head::Mixture(job.head));
             }
-            (Job::Trees(_), Trained::Trees(trees)) => {
-                let predictor = Predictor::Trees { boosted: trees.boosted, statistics };
+            (Job::Trees(_), Trained::Trees(TrainedTrees { mut boosted, .. })) => {
+                boosted.start[1] += libm::log(sigma_scale);
+                boosted.sigma_min *= sigma_scale;
+                let predictor = Predictor::Trees { boosted, statistics };
                 parts.push(Part { weight: each, kind, predictor });
             }
             (Job::Forest(_), Trained::Forest(forest)) => {

@@ -5,6 +5,7 @@ use super::folds::HeldOutRows;
 use super::pool_scale::PoolScales;
 use super::sigma_scale::SigmaScales;
 use super::tails::{Tail, robust_score, with_tails};
+use super::truncated_pool::pool_of_truncated;
 use negmm_dist::Mixtures;
 use negmm_dist::mixture::log_sum_exp;
 
@@ -100,11 +101,12 @@ pub(super) struct PooledRows {
 /// The pool of all lists of members, or of one list of each. `weights` and `scales` are of a fold and a member.
 pub(super) fn pooled(
     members: &[MemberPredictions],
-    folds: &[u32],
+    held_out: &HeldOutRows,
     list: Option<usize>,
     weights: impl Fn(usize, usize) -> f64,
     scales: impl Fn(usize, usize) -> f64,
 ) -> PooledRows {
+    let folds = &held_out.folds;
     let all: Vec<usize> = (0..folds.len()).collect();
     let (mut parts, mut sizes, mut scaled) = (Vec::new(), Vec::new(), Vec::new());
     let has_weight = |number: usize| folds.iter().any(|fold| weights(*fold as usize, number) > 0.0);
@@ -123,7 +125,11 @@ pub(super) fn pooled(
             }));
         }
     }
-    PooledRows { mixtures: Mixtures::concatenate_components(&parts), sizes, scaled }
+    let mut mixtures = Mixtures::concatenate_components(&parts);
+    if let Some(bounds) = held_out.bounds {
+        mixtures = pool_of_truncated(mixtures, &sizes, bounds);
+    }
+    PooledRows { mixtures, sizes, scaled }
 }
 
 /// The logarithm of the pool's scale in the final pool with these tails, from pools of one list and of all lists of each
@@ -136,8 +142,7 @@ pub(super) fn log_pool_scale(
 ) -> f64 {
     let scale = |list: Option<usize>| {
         let scales = |_, at: usize| members[at].pooled_scale;
-        let PooledRows { mixtures, mut scaled, .. } =
-            pooled(members, &held_out.folds, list, |_, at| weights[at], scales);
+        let PooledRows { mixtures, mut scaled, .. } = pooled(members, held_out, list, |_, at| weights[at], scales);
         scaled.extend(vec![true; tails.len()]);
         PoolScales::of(&with_tails(mixtures, tails.len(), |_| tails), &scaled, held_out).all()
     };

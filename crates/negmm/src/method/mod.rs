@@ -29,6 +29,7 @@ mod sigma_scale;
 mod sizes;
 mod stacking;
 mod tails;
+mod truncated_pool;
 
 use serde::{Deserialize, Serialize};
 

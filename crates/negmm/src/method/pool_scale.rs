@@ -14,9 +14,9 @@ use negmm_dist::math::normal;
 use negmm_dist::mixture::{Mixture, Mixtures};
 
 /// Range of the candidate factors, which are geometrically spaced.
-const LEAST: f64 = 0.5;
+const LEAST: f64 = 0.25;
 const MOST: f64 = 2.0;
-const TRIED: usize = 25;
+const TRIED: usize = 37;
 /// Maximum number of rows used: more would not change the factor.
 const MOST_ROWS: usize = 4_000;
 /// With this many rows the logarithm of the factor is half of what they say.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::MemberKind;
 use super::tails::{Tail, with_tails};
+use super::truncated_pool::pool_of_truncated;
 use crate::accelerator::Accelerator;
 use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
@@ -65,6 +66,8 @@ pub enum Predictor {
         parts: Vec<Part>,
         /// Wide copies of a row's own distribution.
         tails: Vec<Tail>,
+        /// The bounds between which each model is truncated before models are pooled, in units of the standardised target.
+        bounds: Option<[f64; 2]>,
     },
 }
 
@@ -111,14 +114,14 @@ impl Predictor {
     ///
     /// # Panics
     /// When there is no part.
-    pub(super) fn of_parts(mut parts: Vec<Part>, tails: Vec<Tail>) -> Self {
+    pub(super) fn of_parts(mut parts: Vec<Part>, tails: Vec<Tail>, bounds: Option<[f64; 2]>) -> Self {
         assert!(!parts.is_empty(), "something predicts");
         if parts.len() == 1 && tails.is_empty() {
             return parts.remove(0).predictor;
         }
         let total: f64 = parts.iter().map(|part| part.weight).sum();
         parts.iter_mut().for_each(|part| part.weight /= total);
-        Self::Stack { parts, tails }
+        Self::Stack { parts, tails, bounds }
     }
 
     /// Number of parameters: weights and biases, or leaf values.
@@ -128,7 +131,7 @@ impl Predictor {
             Self::Networks { members, .. } => members.iter().map(|member| member.network.parameters()).sum(),
             Self::Trees { boosted, .. } => boosted.leaves(),
             Self::Forest { forest, .. } => forest.leaves(),
-            Self::Stack { parts, tails } => {
+            Self::Stack { parts, tails, .. } => {
                 2 * tails.len() + parts.iter().map(|part| part.predictor.parameters()).sum::<usize>()
             }
         }
@@ -153,7 +156,7 @@ impl Predictor {
             Self::Networks { pool: Pool::Gaussian, .. } | Self::Trees { .. } => Some(1),
             Self::Constant { distribution } => Some(distribution.components()),
             Self::Forest { forest, .. } => Some(forest.components.len()),
-            Self::Stack { parts, tails } => {
+            Self::Stack { parts, tails, .. } => {
                 parts.iter().map(|part| part.predictor.components()).sum::<Option<usize>>().map(|sum| sum + tails.len())
             }
         }
@@ -217,7 +220,7 @@ impl Predictor {
                 let mixtures = Mixtures::from_parts_unchecked(forest.components.len(), weights, list(0), list(1));
                 Ok(Standardised::new(mixtures.into(), Pool::Mixture))
             }
-            Self::Stack { parts, tails } => {
+            Self::Stack { parts, tails, bounds } => {
                 let (mut mixtures, mut sizes) = (Vec::with_capacity(parts.len()), Vec::new());
                 for Part { weight, predictor, .. } in parts {
                     let predictions = predictor.predict_on(accelerator, data, isa)?;
@@ -225,8 +228,12 @@ impl Predictor {
                     sizes.extend(vec![own.components() / predictor.members(); predictor.members()]);
                     mixtures.push(own.clone().scale_weights(*weight));
                 }
+                let mut stacked = Mixtures::concatenate_components(&mixtures);
+                if let Some(bounds) = bounds {
+                    stacked = pool_of_truncated(stacked, &sizes, *bounds);
+                }
                 sizes.extend(vec![1; tails.len()]);
-                let stacked = with_tails(Mixtures::concatenate_components(&mixtures), tails.len(), |_| tails);
+                let stacked = with_tails(stacked, tails.len(), |_| tails);
                 let stacked = Predictions::from(stacked).of_members_of(sizes);
                 Ok(Standardised::new(stacked, Pool::Mixture))
             }

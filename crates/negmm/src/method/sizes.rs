@@ -123,9 +123,10 @@ impl Sizes {
         };
         let medium = Self { steps: medium.steps_for(rows as f64), ..medium };
         let sequence = data.window().is_some();
-        // A likelihood given an interval or a bound does not add up over members as a density does.
-        let plain = !sequence && !data.has_censored() && bounds_to_learn(data).is_none();
+        let plain = !sequence && !data.has_censored();
         let medium = if plain { medium } else { medium.of_networks(rows) };
+        // The moments of a mixture say little of its part between bounds.
+        let medium = Self { tails: medium.tails && bounds_to_learn(data).is_none(), ..medium };
         match preset {
             Preset::Fast => {
                 Self { folds: 5, repeats: 1, short_networks: false, steps: (medium.steps / 3).max(1), ..medium }

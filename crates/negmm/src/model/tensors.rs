@@ -45,6 +45,9 @@ pub(crate) struct Shape {
     /// The wide copies of a stack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tails: Vec<Tail>,
+    /// The bounds between which the models of a stack are truncated; missing ends are infinite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bounds: Option<[Option<f64>; 2]>,
 }
 
 impl Shape {
@@ -60,6 +63,7 @@ impl Shape {
             parts: Vec::new(),
             kinds: Vec::new(),
             tails: Vec::new(),
+            bounds: None,
         }
     }
 }
@@ -96,8 +100,9 @@ pub(crate) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
             tensors.extend(write_statistics(TREES_LEVELS, statistics));
             (Shape::new(PredictorKind::Forest), tensors)
         }
-        Predictor::Stack { parts, tails } => {
-            let mut shape = Shape { tails: tails.clone(), ..Shape::new(PredictorKind::Stack) };
+        Predictor::Stack { parts, tails, bounds } => {
+            let bounds = bounds.map(|ends| ends.map(|end| Some(end).filter(|end| end.is_finite())));
+            let mut shape = Shape { tails: tails.clone(), bounds, ..Shape::new(PredictorKind::Stack) };
             let mut all = Vec::new();
             for (number, part) in parts.iter().enumerate() {
                 let (part_shape, tensors) = write(&part.predictor);
@@ -122,7 +127,8 @@ pub(crate) fn read(
     if !method.makes(shape.kind) {
         return Err("what predicts is not of its method".into());
     }
-    let Shape { kind, sd, components, networks, head, sd_factors, stacking_weights, parts, kinds, tails } = shape;
+    let Shape { kind, sd, components, networks, head, sd_factors, stacking_weights, parts, kinds, tails, bounds } =
+        shape;
     check_factors(&sd_factors)?;
     match (kind, head) {
         (PredictorKind::Constant, _) => {
@@ -189,7 +195,12 @@ pub(crate) fn read(
             };
             let parts =
                 stacking_weights.into_iter().zip(parts).enumerate().map(read_part).collect::<Result<_, Flaw>>()?;
-            Ok(Predictor::Stack { parts, tails })
+            let bounds =
+                bounds.map(|[lower, upper]| [lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY)]);
+            if bounds.is_some_and(|[lower, upper]| lower.is_nan() || upper.is_nan() || lower >= upper) {
+                return Err("the bounds of its stack are out of range".into());
+            }
+            Ok(Predictor::Stack { parts, tails, bounds })
         }
     }
 }
