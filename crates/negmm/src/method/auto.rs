@@ -12,7 +12,7 @@ use super::ne_gmm::check_eta_of_censored;
 use super::plan::{Plan, Work};
 use super::seed::member_seed;
 use super::settings::MethodSettings;
-use super::sizes::Sizes;
+use super::sizes::{Sizes, VERY_WIDE};
 use super::{MemberKind, MixtureNetwork, NetworkSettings, NgBoost, PredictorKind, constant};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
@@ -156,8 +156,8 @@ impl Auto {
 
     /// Network number `member` of a fold.
     fn network(&self, sizes: &Sizes, member: usize) -> MixtureNetwork {
-        let frequency = sizes.frequencies[member % sizes.frequencies.len()];
-        let settings = NetworkSettings { embedding: self.embedding.or(Some(frequency)), ..self.settings(sizes) };
+        let frequency = sizes.frequencies.iter().cycle().nth(member).copied();
+        let settings = NetworkSettings { embedding: self.embedding.or(frequency), ..self.settings(sizes) };
         MixtureNetwork { components: self.components, settings, ..MixtureNetwork::default() }
     }
 
@@ -178,6 +178,8 @@ impl Auto {
         // A target on a grid is also learnt as if it were not.
         let cells = data.intervals().is_some() && !data.has_censored();
         let densities = (cells && self.density_networks.unwrap_or(true)).then(|| Arc::new(data.without_intervals()));
+        // Those are short networks, too.
+        let short = self.short_networks.unwrap_or(sizes.short_networks && densities.is_none());
         let mut jobs = JobsByKind { seed, seeds: 0, future: None, members: Vec::new() };
         let mut folds = Vec::with_capacity(past);
         for (number, HeldOutFold { rows, groups }) in held_out.into_iter().enumerate() {
@@ -209,7 +211,7 @@ impl Auto {
             });
             for (kind, wanted, fraction, dropout) in [
                 (MemberKind::DensityNetworks, density_data.is_some(), SHORT, SHORT_DROPOUT),
-                (MemberKind::ShortNetworks, self.short_networks.unwrap_or(sizes.short_networks), SHORT, SHORT_DROPOUT),
+                (MemberKind::ShortNetworks, short, SHORT, SHORT_DROPOUT),
                 (
                     MemberKind::DropoutNetworks,
                     self.dropout_networks.unwrap_or(sizes.dropout_networks),
@@ -241,7 +243,7 @@ impl Auto {
                 jobs.add(
                     MemberKind::BoostedTrees,
                     TreesJob {
-                        settings: tree_settings(),
+                        settings: tree_settings(data.features()),
                         data: encoded,
                         train: selected.train,
                         validation: if data.times().is_some() { selected.validation } else { rows[..].into() },
@@ -317,11 +319,11 @@ impl JobsByKind {
     }
 }
 
-/// Settings of the trees in the pool.
-fn tree_settings() -> NgBoost {
+/// Settings of the trees in the pool: those that choose among very many inputs are small.
+fn tree_settings(features: usize) -> NgBoost {
     NgBoost::default()
         .n_estimators(600)
-        .max_depth(6)
+        .max_depth(if features < VERY_WIDE { 6 } else { 3 })
         .learning_rate(0.05)
         .subsample(0.8)
         .min_samples_leaf(5)

@@ -15,6 +15,11 @@ const LARGE: usize = 15_000;
 const HUGE: usize = 30_000;
 /// Numeric inputs from which a table is wide; a large and wide table has still larger batches.
 const WIDE: usize = 64;
+/// Features from which a table is very wide: networks have no periodic embedding, which would make ten inputs of each, the
+/// cross-validation is not repeated, and boosted trees, which choose inputs, are in the pool where they take seconds: up
+/// to this many cells.
+pub(super) const VERY_WIDE: usize = 256;
+const MOST_CELLS_OF_TREES: usize = 2_000_000;
 /// Rows above which the number of steps grows in proportion to the rows, and above which it grows with their square
 /// root.
 const MORE_STEPS: f64 = 20_000.0;
@@ -54,7 +59,7 @@ pub(super) struct Sizes {
     /// Trees of the forest for each fold.
     pub(super) n_estimators: usize,
     pub(super) hidden: &'static [usize],
-    /// Sds of the initial frequencies of the periodic embedding; the networks take them in turn.
+    /// Sds of the initial frequencies of the periodic embedding; the networks take them in turn. None: no embedding.
     pub(super) frequencies: &'static [f64],
     pub(super) batch_size: usize,
     pub(super) optimiser: Optimiser,
@@ -125,6 +130,7 @@ impl Sizes {
         let sequence = data.window().is_some();
         let plain = !sequence && !data.has_censored();
         let medium = if plain { medium } else { medium.of_networks(rows) };
+        let medium = if data.features() >= VERY_WIDE && !sequence { medium.very_wide(data, plain) } else { medium };
         // The moments of a mixture say little of its part between bounds.
         let medium = Self { tails: medium.tails && bounds_to_learn(data).is_none(), ..medium };
         match preset {
@@ -159,6 +165,12 @@ impl Sizes {
             tails: false,
             ..self
         }
+    }
+
+    /// The same for a very wide table.
+    fn very_wide(self, data: &Dataset, plain: bool) -> Self {
+        let boosted_trees = plain && data.len() * data.features() <= MOST_CELLS_OF_TREES;
+        Self { frequencies: &[], repeats: 1, boosted_trees, ..self }
     }
 
     /// How the forest of a fold is grown.
