@@ -151,11 +151,10 @@ impl Folds {
             return Err(unexpected_results());
         }
         predictions.push(self.constant(&held_out));
-        let stacking = Stacking::new(predictions.len(), self.row_scores(&held_out, &predictions));
-        let weights = stacking.weights();
-        let without: Vec<Vec<f64>> = (0..self.per_repeat() as u32)
-            .map(|fold| stacking.weights_of(|other| held_out.informs(other, fold)))
-            .collect();
+        let linear = models.iter().position(|(kind, _)| *kind == MemberKind::Linear);
+        let simple = [predictions.len() - 1].into_iter().chain(linear).collect();
+        let stacking = Stacking::new(predictions.len(), simple, self.row_scores(&held_out, &predictions));
+        let (weights, without) = stacking.weights(self.per_repeat(), |other, fold| held_out.informs(other, fold));
         let (out_of_fold, tails) = self.out_of_fold(&held_out, &predictions, &without);
         let pool_scale = libm::exp(log_pool_scale(&predictions, &weights, &tails, &held_out));
         let mut parts = Vec::new();
@@ -327,8 +326,9 @@ impl Folds {
         let scales = |fold: usize, member: usize| members[member].out_of_fold_scales[fold];
         let PooledRows { mixtures, scaled, .. } = pooled(members, held_out, None, weights, scales);
         let pool_scales = PoolScales::of(&mixtures, &scaled, held_out);
-        let pool_scales: Vec<f64> =
-            (0..self.per_repeat()).map(|fold| libm::exp(pool_scales.without(fold as u32))).collect();
+        let pool_scales: Vec<f64> = (0..self.per_repeat() as u32)
+            .map(|fold| libm::exp(pool_scales.of_folds(|other| held_out.informs(other, fold))))
+            .collect();
         let scales = |fold: usize, member: usize| pool_scales[fold] * scales(fold, member);
         let PooledRows { mixtures: pooled, mut sizes, .. } = pooled(members, held_out, None, weights, scales);
         let all: Vec<usize> = (0..held_out.rows.len()).collect();

@@ -65,9 +65,9 @@ impl PoolScales {
         log_factor(self.folds.iter())
     }
 
-    /// The logarithm of the factor for the rows of all other folds.
-    pub(super) fn without(&self, fold: u32) -> f64 {
-        log_factor(self.folds.iter().enumerate().filter(|(number, _)| *number != fold as usize).map(|(_, sums)| sums))
+    /// The logarithm of the factor for the rows of some folds.
+    pub(super) fn of_folds(&self, counts: impl Fn(u32) -> bool) -> f64 {
+        log_factor((0..).zip(&self.folds).filter(|(number, _)| counts(*number)).map(|(_, sums)| sums))
     }
 }
 
@@ -148,6 +148,7 @@ mod tests {
             y,
             intervals: None,
             bounds: None,
+            in_time_order: false,
         }
     }
 
@@ -162,7 +163,7 @@ mod tests {
         for sd in [0.7, 1.0, 1.6] {
             let pooled = Mixtures::new(1, vec![1.0; 4000], vec![0.0; 4000], vec![sd; 4000]).unwrap();
             let scales = PoolScales::of(&pooled, &[true], &held_out);
-            for log in [scales.all(), scales.without(0), scales.without(1)] {
+            for log in [scales.all(), scales.of_folds(|fold| fold != 0), scales.of_folds(|fold| fold != 1)] {
                 assert!((libm::exp(log) * sd - 1.0).abs() < 0.05, "{sd} {log}");
             }
             // Nothing to scale.

@@ -8,6 +8,12 @@
 //!
 //! The objective is L ln-score + (1 - L) ln CRPS, which does not depend on the unit of the target, plus a symmetric
 //! Dirichlet prior worth a few rows.
+//!
+//! The pool must beat the simple members, the constant and the linear model, by more than one standard error of the
+//! difference of logarithmic scores; otherwise the simple one predicts (the one-standard-error rule of Breiman et al.,
+//! 1984). Where the inputs say nothing, weights that chance gives to flexible members would cost.
+
+use negmm_dist::mixture::log_sum_exp;
 
 /// Weight L of the logarithmic score.
 const LOG_SCORE_WEIGHT: f64 = 0.5;
@@ -22,12 +28,16 @@ const TOLERANCE: f64 = 1e-10;
 const MIN_STEP: f64 = 1e-9;
 const MIN_LIKELIHOOD: f64 = 1e-300;
 const MIN_CRPS: f64 = 1e-12;
+/// The smallest log likelihood of a row where weights are compared.
+const MIN_LOG_LIKELIHOOD: f64 = -1e3;
 /// Bound of the exponent of one step.
 const MAX_EXPONENT: f64 = 30.0;
 
 /// The scores of the members' out-of-fold predictions, row by row.
 pub(super) struct Stacking {
     members: usize,
+    /// The simple members, the simplest first.
+    simple: Vec<usize>,
     rows: Vec<RowScores>,
 }
 
@@ -56,19 +66,48 @@ struct Sums {
 
 impl Stacking {
     /// From the scores of rows; rows without weight, or that no member expects, do not count.
-    pub(super) fn new(members: usize, mut rows: Vec<RowScores>) -> Self {
+    pub(super) fn new(members: usize, simple: Vec<usize>, mut rows: Vec<RowScores>) -> Self {
         rows.retain(|row| row.weight > 0.0 && row.log_likelihoods.iter().any(|score| score.is_finite()));
-        Self { members, rows }
+        Self { members, simple, rows }
     }
 
-    /// The weights fitted to all rows.
-    pub(super) fn weights(&self) -> Vec<f64> {
-        self.weights_of(|_| true)
+    /// The weights fitted to all rows, and for each of `folds` folds those fitted to the others that inform it: of the
+    /// pool, unless a simple member is as good within a standard error.
+    pub(super) fn weights(&self, folds: usize, informs: impl Fn(u32, u32) -> bool) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let all = self.fitted(|_| true);
+        let without: Vec<Vec<f64>> = (0..folds as u32).map(|fold| self.fitted(|other| informs(other, fold))).collect();
+        let alone = |member: usize| (0..self.members).map(|other| f64::from(other == member)).collect::<Vec<f64>>();
+        let Some((simplest, others)) = self.simple.split_first() else { return (all, without) };
+        let mut best = vec![alone(*simplest); folds];
+        for weights in others.iter().map(|member| vec![alone(*member); folds]).chain([without.clone()]) {
+            if self.beats(&weights, &best) {
+                best = weights;
+            }
+        }
+        if best == without { (all, without) } else { (best[0].clone(), best) }
     }
 
-    /// The weights fitted to the rows of some folds; equal ones without rows. Members with too small a weight are dropped,
-    /// and the others fitted again.
-    pub(super) fn weights_of(&self, counts: impl Fn(u32) -> bool) -> Vec<f64> {
+    /// Whether the logarithmic score with some weights, of each fold, is better than with others by more than a standard
+    /// error.
+    fn beats(&self, weights: &[Vec<f64>], others: &[Vec<f64>]) -> bool {
+        let gain = |row: &RowScores| {
+            let log_likelihood = |weights: &[Vec<f64>]| {
+                let weights = weights[row.fold as usize].iter().zip(&row.log_likelihoods);
+                log_sum_exp(
+                    weights.filter(|(weight, _)| **weight > 0.0).map(|(weight, score)| libm::log(*weight) + score),
+                )
+            };
+            log_likelihood(weights).max(MIN_LOG_LIKELIHOOD) - log_likelihood(others).max(MIN_LOG_LIKELIHOOD)
+        };
+        let total: f64 = self.rows.iter().map(|row| row.weight).sum();
+        let gains: Vec<(f64, f64)> = self.rows.iter().map(|row| (row.weight / total, gain(row))).collect();
+        let mean: f64 = gains.iter().map(|(weight, gain)| weight * gain).sum();
+        let square = |(weight, gain): &(f64, f64)| (weight * (gain - mean)) * (weight * (gain - mean));
+        mean > gains.iter().map(square).sum::<f64>().sqrt()
+    }
+
+    /// The weights of the pool; equal ones without rows. Members with too small a weight are dropped, and the others fitted again.
+    fn fitted(&self, counts: impl Fn(u32) -> bool) -> Vec<f64> {
         let mut weights = vec![1.0 / self.members as f64; self.members];
         let sums = self.sums(counts);
         if sums.likelihoods.is_empty() {
@@ -215,17 +254,16 @@ mod tests {
     #[test]
     fn weights_are_those_of_the_mixture_that_the_rows_are_from() {
         let draw = |row: usize, z: f64| z + if row % 10 < 3 { 4.0 } else { 0.0 };
-        let stacking = Stacking::new(3, rows(&[0.0, 4.0, -9.0], 20_000, draw));
-        let weights = stacking.weights();
+        let stacking = Stacking::new(3, Vec::new(), rows(&[0.0, 4.0, -9.0], 20_000, draw));
+        let (weights, without) = stacking.weights(5, |other, fold| other != fold);
         assert!((weights[0] - 0.7).abs() < 0.02 && (weights[1] - 0.3).abs() < 0.02 && weights[2] == 0.0, "{weights:?}");
         // Fold 0 has the rows 0 and 5 of each ten.
-        let without = stacking.weights_of(|fold| fold != 0);
-        assert!((without[1] - 0.25).abs() < 0.02, "{without:?}");
+        assert!((without[0][1] - 0.25).abs() < 0.02, "{without:?}");
     }
 
     #[test]
     fn the_gradient_is_that_of_the_objective() {
-        let stacking = Stacking::new(3, rows(&[0.0, 1.0, -0.5], 50, |_, z| 1.3 * z));
+        let stacking = Stacking::new(3, Vec::new(), rows(&[0.0, 1.0, -0.5], 50, |_, z| 1.3 * z));
         let sums = stacking.sums(|_| true);
         let weights = [0.5, 0.2, 0.3];
         let (_, gradient) = sums.objective(&weights);
@@ -257,13 +295,25 @@ mod tests {
     }
 
     #[test]
+    fn a_pool_that_is_hardly_better_than_a_simple_member_is_not_used() {
+        // Targets of the first member: what the second gets is chance.
+        let stacking = |count: usize, draw: fn(usize, f64) -> f64| {
+            Stacking::new(2, vec![0], rows(&[0.0, 0.3], count, draw)).weights(5, |other, fold| other != fold).0
+        };
+        assert_eq!(stacking(300, |_, z| z), [1.0, 0.0]);
+        let weights = stacking(300, |row, z| z + if row % 2 == 0 { 0.6 } else { 0.0 });
+        assert!(weights[1] > 0.5, "{weights:?}");
+    }
+
+    #[test]
     fn rows_that_no_member_expects_change_nothing() {
         let mut scored = rows(&[0.0, 2.0], 500, |_, z| z);
-        let expected = Stacking::new(2, rows(&[0.0, 2.0], 500, |_, z| z)).weights();
+        let expected =
+            Stacking::new(2, Vec::new(), rows(&[0.0, 2.0], 500, |_, z| z)).weights(5, |other, fold| other != fold).0;
         let last = scored.pop().unwrap();
         scored.push(RowScores { log_likelihoods: vec![f64::NEG_INFINITY; 2], ..last });
-        let found = Stacking::new(2, scored).weights();
+        let found = Stacking::new(2, Vec::new(), scored).weights(5, |other, fold| other != fold).0;
         assert!((found[0] - expected[0]).abs() < 0.01);
-        assert_eq!(Stacking::new(2, Vec::new()).weights(), [0.5, 0.5]);
+        assert_eq!(Stacking::new(2, Vec::new(), Vec::new()).weights(0, |_, _| true).0, [0.5, 0.5]);
     }
 }
