@@ -20,6 +20,7 @@
 //! | mixtures | mean, sd and quantiles on the target's support | `target_distribution`, `rounded`, `cdf`, `normal` |
 //! | all of it | bytes | `graph`, `proto` |
 
+mod between;
 mod calendar;
 mod cdf;
 mod columns;

@@ -4,8 +4,8 @@ use negmm::data::Target;
 use negmm::method::Tail;
 use negmm::net::{GaussianHead, MixtureHead};
 
+use crate::between::Between;
 use crate::graph::{Attribute, Graph, Value};
-use crate::target_distribution::Between;
 
 /// ln(e - 1), which makes the variance of a Gaussian head 1 at a raw output of 0; a float, as in the library.
 const RAW_OF_ONE: f32 = 0.541_324_85;

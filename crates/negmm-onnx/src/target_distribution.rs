@@ -2,14 +2,12 @@
 
 use negmm::data::Target;
 
+use crate::between::Between;
 use crate::cdf::{Cdf, REACH};
 use crate::graph::{Graph, Value};
 use crate::mixture::{Mixture, moments, standardised_atoms};
-use crate::normal::{self, DENSITY_AT_0, FINE};
+use crate::normal::{self, DENSITY_AT_0};
 use crate::rounded;
-
-/// The distance of a missing bound, in sds.
-const NO_BOUND: f64 = 1e3;
 
 /// Mean and sd, rows × 1, in the target's unit; and the distribution function, standardised.
 pub struct TargetDistribution {
@@ -18,46 +16,6 @@ pub struct TargetDistribution {
     cdf: Cdf,
     /// rows × 1: whether a row has no probability between the bounds, and the bound that is then its value.
     outside: Option<(Value, Value)>,
-}
-
-/// Normal components between two bounds, rows × components each.
-///
-/// The probability is computed from the smaller tails: with s = -1 if the mean is below the lower bound, else 1, it is
-/// s (cdf(s high) - cdf(s low)), in sds from the mean.
-pub struct Between {
-    low: Value,
-    high: Value,
-    sign: Value,
-    /// cdf(s low).
-    at_low: Value,
-    /// The probability between the bounds.
-    pub mass: Value,
-}
-
-impl Between {
-    /// Of components with these means and positive sds; a bound may be infinite.
-    pub fn new(graph: &mut Graph, means: &Value, sds: &Value, [lower, upper]: [f64; 2]) -> Self {
-        let [low, high] = [(lower, -NO_BOUND), (upper, NO_BOUND)].map(|(bound, far)| {
-            if bound.is_infinite() {
-                let zero = graph.times(sds, 0.0);
-                return graph.plus(&zero, far);
-            }
-            let bound = graph.number(bound);
-            let distance = graph.sub(&bound, means);
-            let z = graph.div(&distance, sds);
-            graph.within(&z, -NO_BOUND, NO_BOUND)
-        });
-        let (zero, plus, minus) = (graph.number(0.0), graph.number(1.0), graph.number(-1.0));
-        let below_lower = graph.op("Greater", &[&low, &zero]);
-        let sign = graph.op("Where", &[&below_lower, &minus, &plus]);
-        let [at_low, at_high] = [&low, &high].map(|z| {
-            let z = graph.mul(&sign, z);
-            normal::cdf(graph, &z, FINE)
-        });
-        let mass = graph.sub(&at_high, &at_low);
-        let mass = graph.mul(&mass, &sign);
-        Self { low, high, sign, at_low, mass }
-    }
 }
 
 impl TargetDistribution {
