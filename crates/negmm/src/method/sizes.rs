@@ -131,8 +131,7 @@ impl Sizes {
         let plain = !sequence && !data.has_censored();
         let medium = if plain { medium } else { medium.of_networks(rows) };
         let medium = if data.features() >= VERY_WIDE && !sequence { medium.very_wide(data, plain) } else { medium };
-        // The moments of a mixture say little of its part between bounds.
-        let medium = Self { tails: medium.tails && bounds_to_learn(data).is_none(), ..medium };
+        let medium = if bounds_to_learn(data).is_none() { medium } else { medium.at_bounds() };
         match preset {
             Preset::Fast => {
                 Self { folds: 5, repeats: 1, short_networks: false, steps: (medium.steps / 3).max(1), ..medium }
@@ -165,6 +164,12 @@ impl Sizes {
             tails: false,
             ..self
         }
+    }
+
+    /// The same for targets at a bound: the moments of a mixture say little of its part between bounds, and networks with
+    /// strong dropout do not learn how probable the bound is.
+    fn at_bounds(self) -> Self {
+        Self { dropout_networks: false, tails: false, ..self }
     }
 
     /// The same for a very wide table.
