@@ -31,7 +31,9 @@ pub(super) struct LastParts {
 impl LastParts {
     pub(super) fn new(series: &[Series], horizon: usize) -> Self {
         let stride = horizon.div_ceil(2);
-        let most = (ALL_SCORED / series.len().max(1)).clamp(LEAST_SCORED, MOST_SCORED);
+        // Of origins with few steps ahead there are more.
+        let most = MOST_SCORED * STEPS_SCORED / horizon.clamp(1, STEPS_SCORED);
+        let most = (ALL_SCORED / series.len().max(1)).clamp(LEAST_SCORED, most);
         let first = |series: &Series| {
             let origins = (series.len() / SCORED_PART / stride).clamp(LEAST_SCORED, most);
             series.len() - stride * origins.min(series.len() / 2 / stride)

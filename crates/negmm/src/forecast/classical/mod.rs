@@ -48,6 +48,7 @@ const MOST_ERROR: f64 = 8.0;
 const ALL_ORIGINS: usize = 4_000;
 const LEAST_ORIGINS: usize = 4;
 const MOST_ORIGINS: usize = 40;
+const MANY_STEPS: usize = 8;
 const MOST_SERIES: usize = 1_000;
 /// Shortest history before an earlier origin, beside two periods.
 const LEAST_HISTORY: usize = 8;
@@ -106,7 +107,9 @@ impl Classical {
         };
         let every = series.len().div_ceil(MOST_SERIES).max(1);
         let used: Vec<&Series> = series.iter().step_by(every).collect();
-        let origins = (ALL_ORIGINS / used.len().max(1)).clamp(LEAST_ORIGINS, MOST_ORIGINS);
+        // Of origins with few steps ahead there are more.
+        let most = MOST_ORIGINS * MANY_STEPS / horizon.clamp(1, MANY_STEPS);
+        let origins = (ALL_ORIGINS / used.len().max(1)).clamp(LEAST_ORIGINS, most);
         let fits: Vec<Fits> = used
             .par_iter()
             .map(|series| {
