@@ -320,6 +320,8 @@ fn short_series_have_sensible_and_wide_forecasts() {
     // One value: around it, with an sd of its size.
     let one = ahead(&[3.0], 2);
     assert!((one.mean()[0] - 3.0).abs() < 1e-6 && (0.5..6.0).contains(&one.sd()[0]), "{:?} {:?}", one.mean(), one.sd());
+    let known = ahead(&[f64::NAN, 3.0], 2);
+    assert!((known.mean()[0] - 3.0).abs() < 1e-6, "{:?}", known.mean());
     let three = ahead(&[10.0, 10.5, 11.0], 2);
     assert!(three.sd()[1] > 0.9 * three.sd()[0] && three.sd()[0] > 0.1, "{:?}", three.sd());
     let five = ahead(&[12.0, 13.5, 12.9, 13.8, 14.1], 4);

@@ -113,12 +113,16 @@ impl ForecastPlan {
         let scaling: Vec<LocationScale> =
             points.iter().map(|point| pasts[point.series].location_scale(&transform, *point)).collect();
         let change = |(point, scaling): (&ForecastPoint, &LocationScale)| {
-            let value = series[point.series].values.get(point.step()).copied().unwrap_or(scaling.location);
+            let value = series[point.series].values.get(point.step()).copied().filter(|value| !value.is_nan());
+            let value = value.unwrap_or(scaling.location);
             ((value - scaling.location) / scaling.scale).clamp(-FAR, FAR)
         };
         let changes: Vec<f64> = points.iter().zip(&scaling).map(change).collect();
         let classical = Classical::fit(&series, &transform.seasonal_periods, spec.horizon);
-        let scored: Vec<ForecastPoint> = points.iter().copied().filter(|point| last_parts.is_scored(point)).collect();
+        let is_known =
+            |point: &ForecastPoint| series[point.series].values.get(point.step()).is_some_and(|value| !value.is_nan());
+        let scored = points.iter().copied().filter(|point| last_parts.is_scored(point) && is_known(point));
+        let scored: Vec<ForecastPoint> = scored.collect();
         let intermittent = Intermittent::fit(&series, spec.horizon)
             .filter(|intermittent| intermittent.is_better_than(&classical, &series, &scored));
         let by_zeros: Vec<bool> = series
@@ -179,7 +183,8 @@ impl ForecastPlan {
         };
         let is_scored = |row: &usize| {
             let point = &points[*row];
-            last_parts.is_scored(point) && point.step() < series[point.series].len()
+            last_parts.is_scored(point)
+                && series[point.series].values.get(point.step()).is_some_and(|value| !value.is_nan())
         };
         let rows: Vec<usize> = (0..points.len()).filter(is_scored).collect();
         if rows.is_empty() {
