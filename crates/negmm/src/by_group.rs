@@ -275,7 +275,7 @@ mod tests {
             .collect();
         let scores = scored(&dates.iter().map(String::as_str).collect::<Vec<_>>(), |_| 1.0);
         let names: Vec<&str> = scores.iter().map(|scores| scores.group.as_str()).collect();
-        assert_eq!((names.len(), names[0], names[5]), (6, "2024-01-01 12:00 to 2024-01-05 12:00", MISSING));
+        assert_eq!((names.len(), names[0], names[5]), (6, "2024-01-01 12:00 to 2024-01-04 12:00", MISSING));
         assert!(!is_date("2024-1-1") && !is_date("north") && !is_date("2024/01/01"));
     }
 

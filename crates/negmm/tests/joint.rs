@@ -5,7 +5,7 @@ use negmm::joint::{Combination, FittedJoint, JointForm, JointPart, fit_joint, fi
 use negmm::method::{Ensemble, Mdn, NeGmm, Pool};
 use negmm::predict::JointQuery;
 use negmm::train::CpuEngine;
-use negmm::{FitOptions, JointModel, Loaded, Method, Model, Query, Rng, Table};
+use negmm::{FitOptions, Interval, JointModel, Loaded, Method, Model, Predictions, Query, Rng, Table};
 use negmm_dist::math::normal;
 
 /// Two targets around (x, -x) whose errors have a correlation of 0.8, and a third that is independent of them.
@@ -182,7 +182,12 @@ fn auto_pools_forms_whose_marginals_are_those_of_their_models() {
             let apart = (own.mean()[row] - exact.mean()[row]).abs() / exact.sd()[row];
             assert!(apart < 0.1, "{name}, row {row}: {apart}");
         }
-        let ratio: f64 = own.sd().iter().zip(exact.sd()).map(|(own, exact)| own / exact).sum::<f64>() / 160.0;
+        // Not the sd, which far tails decide.
+        let widths = |predictions: &Predictions| {
+            let Interval { lower, upper } = predictions.interval(0.9).unwrap();
+            upper.iter().zip(&lower).map(|(upper, lower)| upper - lower).sum::<f64>()
+        };
+        let ratio = widths(&own) / widths(&exact);
         assert!((ratio - 1.0).abs() < 0.1 + (scale - 1.0).abs(), "{name}: {ratio}");
     }
     assert!(model.with_parts(Vec::new()).is_err());

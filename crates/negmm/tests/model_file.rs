@@ -300,6 +300,7 @@ fn forged(bytes: &[u8], change: &Forgery) -> Vec<u8> {
     let (_, header) = SafeTensors::read_metadata(bytes).unwrap();
     let text = &header.metadata().as_ref().unwrap()["negmm"];
     let mut description: serde_json::Value = serde_json::from_str(text).unwrap();
+    let types: HashMap<String, Dtype> = tensors.iter().map(|(name, view)| (name.to_string(), view.dtype())).collect();
     let others = tensors.iter().filter(|(name, _)| *name != "checksum");
     let mut list: Vec<Tensor> =
         others.map(|(name, view)| (name.to_string(), view.shape().to_vec(), view.data().to_vec())).collect();
@@ -309,7 +310,8 @@ fn forged(bytes: &[u8], change: &Forgery) -> Vec<u8> {
     let mut views: Vec<(&str, TensorView<'_>)> =
         vec![("checksum", TensorView::new(Dtype::U64, vec![1], &sum).unwrap())];
     for (name, shape, bytes) in &list {
-        views.push((name, TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap()));
+        let dtype = types.get(name).copied().unwrap_or(Dtype::F32);
+        views.push((name, TensorView::new(dtype, shape.clone(), bytes).unwrap()));
     }
     safetensors::serialize(views, Some(HashMap::from([("negmm".to_string(), text)]))).unwrap()
 }

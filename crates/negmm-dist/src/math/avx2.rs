@@ -148,11 +148,15 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn rsqrt_guess(self) -> Self {
-        // SAFETY: as in `add`.
-        self.map(|x| unsafe {
-            let half = _mm256_srai_epi32::<1>(_mm256_castps_si256(x));
-            _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(RSQRT_START), half))
-        })
+        #[inline(always)]
+        fn guess(x: __m256) -> __m256 {
+            // SAFETY: as in `add`.
+            unsafe {
+                let half = _mm256_srai_epi32::<1>(_mm256_castps_si256(x));
+                _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(RSQRT_START), half))
+            }
+        }
+        self.map(guess)
     }
     #[inline(always)]
     fn transpose(rows: [Self; WIDTH]) -> [Self; WIDTH] {

@@ -297,35 +297,37 @@ impl JointScratch {
     #[inline(always)]
     fn factorise<L: Lanes>(&mut self, panel: &JointPanel, k: usize, lane: usize) {
         let (d, entries) = (self.head.targets, self.head.entries());
-        let entry = |at: usize| L::load(&panel.factors[(k * entries + at) * PANEL_CHUNKS + lane]);
+        let entries = &panel.factors[k * entries * PANEL_CHUNKS..];
         let factor = &mut self.cholesky[k * packed(d, 0)..][..packed(d, 0)];
         if self.all_known && self.head.rank.is_none() {
             for (at, out) in factor.iter_mut().enumerate() {
-                entry(at).store(out);
+                in_lane::<L>(entries, at, lane).store(out);
             }
             return;
         }
         let one = L::splat(1.0);
-        let known = |target: usize| L::load(&self.known[target * PANEL_CHUNKS + lane]);
         let covariance = &mut self.inverse;
         covariance.fill(Chunk::ZERO);
         for (at, (row, column)) in self.pattern.iter().enumerate() {
             for (other, (below, same)) in self.pattern.iter().enumerate() {
                 if column == same && below <= row {
                     let cell = &mut covariance[row * d + below];
-                    entry(at).mul_add(entry(other), L::load(cell)).store(cell);
+                    let entry = in_lane::<L>(entries, at, lane);
+                    entry.mul_add(in_lane::<L>(entries, other, lane), L::load(cell)).store(cell);
                 }
             }
         }
         for row in 0..d {
+            let known = in_lane::<L>(&self.known, row, lane);
             for column in 0..row {
-                let mut rest = L::load(&covariance[row * d + column]) * known(row) * known(column);
+                let both = known * in_lane::<L>(&self.known, column, lane);
+                let mut rest = L::load(&covariance[row * d + column]) * both;
                 for at in 0..column {
                     rest = L::load(&factor[packed(row, at)]).neg_mul_add(L::load(&factor[packed(column, at)]), rest);
                 }
                 (rest / L::load(&factor[packed(column, column)])).store(&mut factor[packed(row, column)]);
             }
-            let variance = (L::load(&covariance[row * d + row]) - one).mul_add(known(row), one);
+            let variance = (L::load(&covariance[row * d + row]) - one).mul_add(known, one);
             let mut rest = variance;
             for at in 0..row {
                 let own = L::load(&factor[packed(row, at)]);
@@ -422,4 +424,10 @@ fn invert<L: Lanes>(factor: &[Chunk], size: usize, inverse: &mut [Chunk]) {
 #[inline(always)]
 fn add<L: Lanes>(sum: &mut Chunk, more: L) {
     (L::load(sum) + more).store(sum);
+}
+/// Value number `at` of a list with a panel for each, in one chunk of lanes. (A closure would not be inlined, and be compiled
+/// for another instruction set.)
+#[inline(always)]
+fn in_lane<L: Lanes>(list: &[Chunk], at: usize, lane: usize) -> L {
+    L::load(&list[at * PANEL_CHUNKS + lane])
 }
