@@ -16,8 +16,8 @@ const MOST_POINTS: f64 = 1000.0;
 
 /// The step of the grid that the targets lie on, if they are discrete.
 ///
-/// They are when every one is origin + whole number · step up to rounding, rows are at least [`ROWS_PER_VALUE`] times the
-/// values, and nearly all rows have a repeated value. A grid with more points than there are rows, or than [`MOST_POINTS`], does
+/// They are when every one is origin + whole number · step up to rounding, rows are at least `ROWS_PER_VALUE` times the
+/// values, and nearly all rows have a repeated value. A grid with more points than there are rows, or than `MOST_POINTS`, does
 /// not count. The step is the largest possible one, the smallest difference of values or a whole part of it.
 pub fn step(mut targets: Vec<f64>) -> Option<f64> {
     let rows = targets.len();

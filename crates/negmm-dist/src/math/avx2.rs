@@ -156,7 +156,7 @@ impl Lanes for Avx2 {
                 _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(RSQRT_START), half))
             }
         }
-        self.map(guess)
+        Self(guess(self.0), guess(self.1))
     }
     #[inline(always)]
     fn transpose(rows: [Self; WIDTH]) -> [Self; WIDTH] {
