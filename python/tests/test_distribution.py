@@ -150,6 +150,9 @@ def test_random_values_follow_the_distribution(dist):
 def test_pickled_distributions_are_the_same(name):
     X, y = rows(40)
     model = quick("ensemble", member="sample-net", samples=9) if name not in NAMES else quick(name)
+    if name == "auto":
+        # A linear model is as good for so few rows, and would predict alone.
+        model.set_params(linear=False)
     dist = model.fit(X, y).predict_dist(X)
     for part in (dist, dist[3:9], dist[5]):
         for other in (pickle.loads(pickle.dumps(part)), copy.deepcopy(part)):
