@@ -115,6 +115,10 @@ impl ForecastPlan {
         let change = |(point, scaling): (&ForecastPoint, &LocationScale)| {
             let value = series[point.series].values.get(point.step()).copied().filter(|value| !value.is_nan());
             let value = value.unwrap_or(scaling.location);
+            // Values that are all 0 have no scale, and no change.
+            if value == scaling.location {
+                return 0.0;
+            }
             ((value - scaling.location) / scaling.scale).clamp(-FAR, FAR)
         };
         let changes: Vec<f64> = points.iter().zip(&scaling).map(change).collect();
