@@ -172,22 +172,25 @@ impl Auto {
             })
             .collect();
         let past = held_out.len();
-        if data.times().is_some() {
-            held_out.extend((0..FUTURE_MODELS).map(|_| HeldOutFold { rows: Vec::new(), groups: None }));
-        }
+        let in_time_order = data.times().is_some();
+        // What selects no checkpoint learns from all rows in the end.
+        let on_all_rows = if in_time_order { FUTURE_MODELS } else { sizes.on_all_rows };
+        held_out.extend((0..on_all_rows.max(1)).map(|_| HeldOutFold { rows: Vec::new(), groups: None }));
         // A target on a grid is also learnt as if it were not.
         let cells = data.intervals().is_some() && !data.has_censored();
         let densities = (cells && self.density_networks.unwrap_or(true)).then(|| Arc::new(data.without_intervals()));
-        // Those are short networks, too.
-        let short = self.short_networks.unwrap_or(sizes.short_networks && densities.is_none());
-        let mut jobs = JobsByKind { seed, seeds: 0, future: None, members: Vec::new() };
+        let short = self.short_networks.unwrap_or(sizes.short_networks);
+        let mut jobs = JobsByKind { seed, seeds: 0, on_all_rows: None, members: Vec::new() };
         let mut folds = Vec::with_capacity(past);
         for (number, HeldOutFold { rows, groups }) in held_out.into_iter().enumerate() {
             // Checkpoints for rows with times are selected by rows before them.
             let checked = if data.times().is_some() { 0 } else { rows.len().min(MOST_CHECKED) };
             let half = cross_fitting_split(checked, groups.as_deref());
             let own = FoldData::new(&data, (training_rows(&data, &rows), rows[..checked].to_vec()), seed);
-            jobs.future = (number >= past).then(|| own.statistics.clone());
+            jobs.on_all_rows = (number >= past).then(|| own.statistics.clone());
+            // To select a checkpoint takes held-out rows, or newer ones.
+            let selects = number < past || in_time_order;
+            let anneals = number < past || on_all_rows > 0;
             let selected = data.times().map_or_else(
                 || own.clone(),
                 |times| {
@@ -200,12 +203,12 @@ impl Auto {
                 let network = self.network(&sizes, number);
                 if data.len() < FEW { Self::bounded_for_few_rows(network) } else { network }
             };
-            for member in 0..self.ensemble_size.unwrap_or(sizes.ensemble_size) {
+            for member in (0..self.ensemble_size.unwrap_or(sizes.ensemble_size)).filter(|_| selects) {
                 let mut job = network(number + member).job(&selected, self.eta, jobs.next_seed());
                 job.plan.cross_fitting_split = half;
                 jobs.add(MemberKind::Networks, job);
             }
-            let density_data = densities.as_ref().map(|densities| {
+            let density_data = densities.as_ref().filter(|_| anneals).map(|densities| {
                 let rows = (own.train.to_vec(), own.validation.to_vec());
                 FoldData::new(densities, rows, seed)
             });
@@ -219,7 +222,7 @@ impl Auto {
                     DROPOUT,
                 ),
             ] {
-                if wanted {
+                if wanted && anneals {
                     let fold_data = density_data.as_ref().filter(|_| kind == MemberKind::DensityNetworks);
                     let fold_data = fold_data.unwrap_or(&own);
                     let network = annealed(network(number), fraction, dropout);
@@ -233,12 +236,12 @@ impl Auto {
             if self.linear.unwrap_or(sizes.linear) && number <= past {
                 jobs.add(MemberKind::Linear, self.linear_job(&encoded, &train));
             }
-            if self.forest.unwrap_or(sizes.forest) {
+            if self.forest.unwrap_or(sizes.forest) && anneals {
                 let (config, seed) = (sizes.forest_config(), jobs.next_seed());
                 let (data, train) = (encoded.clone(), train.clone());
                 jobs.add(MemberKind::Forest, ForestJob { config, components: FOREST_COMPONENTS, data, train, seed });
             }
-            if self.boosted_trees.unwrap_or(sizes.boosted_trees) {
+            if self.boosted_trees.unwrap_or(sizes.boosted_trees) && selects {
                 let seed = jobs.next_seed();
                 jobs.add(
                     MemberKind::BoostedTrees,
@@ -259,15 +262,7 @@ impl Auto {
                 folds.push(Fold { rows, train, checked, half, statistics });
             }
         }
-        let mut members = jobs.members;
-        // A closed form costs little: the linear model of all rows predicts.
-        let without = |member: &&mut MemberJobs| member.kind == MemberKind::Linear && member.on_all_rows.is_empty();
-        if let Some(linear) = members.iter_mut().find(without) {
-            let FoldData { data, train, statistics, .. } =
-                FoldData::new(&data, ((0..data.len() as u32).collect(), Vec::new()), seed);
-            linear.on_all_rows = vec![(self.linear_job(&data, &train).into(), statistics)];
-        }
-        Folds { members, folds, repeats, tails: sizes.tails, data, numbers }
+        Folds { members: jobs.members, folds, repeats, tails: sizes.tails, data, numbers }
     }
 
     /// A linear model of these rows.
@@ -299,8 +294,8 @@ struct JobsByKind {
     seed: u64,
     /// Seeds given so far.
     seeds: usize,
-    /// The target encoding from all rows, once the jobs are those of models that predict the future.
-    future: Option<Arc<TargetEncoding>>,
+    /// The target encoding from all rows, once the jobs are those of models of all rows.
+    on_all_rows: Option<Arc<TargetEncoding>>,
     members: Vec<MemberJobs>,
 }
 
@@ -311,7 +306,7 @@ impl JobsByKind {
     }
 
     fn add(&mut self, kind: MemberKind, job: impl Into<Job>) {
-        match (self.members.iter_mut().find(|member| member.kind == kind), &self.future) {
+        match (self.members.iter_mut().find(|member| member.kind == kind), &self.on_all_rows) {
             (Some(member), Some(statistics)) => member.on_all_rows.push((job.into(), statistics.clone())),
             (Some(member), None) => member.jobs.push(job.into()),
             (None, _) => self.members.push(MemberJobs { kind, jobs: vec![job.into()], on_all_rows: Vec::new() }),
@@ -411,7 +406,14 @@ mod tests {
             for MemberJobs { kind, jobs, on_all_rows } in &members {
                 let per_fold = if *kind == MemberKind::Networks { size } else { 1 };
                 assert_eq!(jobs.len(), folds.len() * per_fold);
-                assert_eq!(!on_all_rows.is_empty(), *kind == MemberKind::Linear);
+                // What selects no checkpoint learns from all rows in the end.
+                let expected = match kind {
+                    MemberKind::Networks | MemberKind::BoostedTrees => 0,
+                    MemberKind::Linear => 1,
+                    _ => 5,
+                };
+                assert_eq!(on_all_rows.len(), expected, "{kind}");
+                assert!(on_all_rows.iter().all(|(job, _)| job.train().len() == data.len()));
                 for (number, job) in jobs.iter().enumerate() {
                     let fold = &folds[number / per_fold];
                     assert!(job.train().iter().all(|row| !fold.contains(row)));

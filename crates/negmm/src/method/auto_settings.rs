@@ -25,10 +25,13 @@ const MOST_MEMBERS: usize = 100;
 /// - short networks (40 % of the steps, dropout 0.1) and dropout networks (13.5 %, dropout 0.5), whose schedules are
 ///   annealed to the end: better where there is much noise;
 /// - for a target on a grid, whose networks learn the probability of cells, also short ones that learn the density;
-/// - a linear model: ridge regression with the distribution of its leave-one-out errors; that of all rows predicts;
+/// - a linear model: ridge regression with the distribution of its leave-one-out errors;
 /// - a random forest with the distribution of the targets in its leaves, which recalls repeated rows;
 /// - boosted trees, with `best`;
 /// - the constant: the empirical distribution of the targets.
+///
+/// New rows are predicted by the networks of the folds. Of members that select no checkpoint, models of all rows predict
+/// instead (one linear model, five of each other; from 15,000 rows on those of the folds).
 ///
 /// Stacking weights minimise a mix of the logarithmic score and the CRPS of the pool as it will predict. The sds of a
 /// member are multiplied by a sigma scale, and a small part of each row's distribution is a wide copy of itself: its

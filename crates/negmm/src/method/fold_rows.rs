@@ -61,7 +61,7 @@ fn last_blocks(rows: usize, folds: usize) -> Vec<Vec<u32>> {
 /// The training rows of a fold: all others, or those before it where rows are in the order of time.
 pub(super) fn training_rows(data: &Dataset, fold: &[u32]) -> Vec<u32> {
     if data.window().is_some() {
-        return (0..fold[0]).collect();
+        return (0..fold.first().map_or(data.len() as u32, |row| *row)).collect();
     }
     if let Some(times) = data.times() {
         let first = fold.iter().map(|row| times[*row as usize]).min();

@@ -48,6 +48,9 @@ pub(super) struct Sizes {
     pub(super) ensemble_size: usize,
     /// Repeats of the cross-validation.
     pub(super) repeats: usize,
+    /// Models of all rows, for each member that selects no checkpoint; they predict instead of those of the folds. 0: those of
+    /// the folds predict.
+    pub(super) on_all_rows: usize,
     /// Whether the pool has members of each kind.
     pub(super) short_networks: bool,
     pub(super) dropout_networks: bool,
@@ -75,6 +78,7 @@ const SMALL: Sizes = Sizes {
     folds: 5,
     ensemble_size: 1,
     repeats: 2,
+    on_all_rows: 5,
     short_networks: true,
     dropout_networks: true,
     linear: true,
@@ -95,6 +99,7 @@ const OF_MIDDLING: Sizes =
     Sizes { short_networks: false, frequencies: &[0.5, 2.0], steps: 3_500, checks: 20, patience: 5, ..SMALL };
 const OF_LARGE: Sizes = Sizes {
     repeats: 1,
+    on_all_rows: 0,
     dropout_networks: false,
     n_estimators: 20,
     frequencies: &[2.0],
@@ -134,12 +139,21 @@ impl Sizes {
         let medium = if bounds_to_learn(data).is_none() { medium } else { medium.at_bounds() };
         match preset {
             Preset::Fast => {
-                Self { folds: 5, repeats: 1, short_networks: false, steps: (medium.steps / 3).max(1), ..medium }
+                let on_all_rows = medium.on_all_rows.min(2);
+                Self {
+                    folds: 5,
+                    repeats: 1,
+                    on_all_rows,
+                    short_networks: false,
+                    steps: (medium.steps / 3).max(1),
+                    ..medium
+                }
             }
             Preset::Medium => medium,
             Preset::Best if plain => Self {
                 folds: 10,
                 repeats: 2,
+                on_all_rows: 2 * medium.on_all_rows,
                 steps: 2 * medium.steps,
                 boosted_trees: true,
                 n_estimators: 3 * medium.n_estimators,
@@ -175,7 +189,7 @@ impl Sizes {
     /// The same for a very wide table.
     fn very_wide(self, data: &Dataset, plain: bool) -> Self {
         let boosted_trees = plain && data.len() * data.features() <= MOST_CELLS_OF_TREES;
-        Self { frequencies: &[], repeats: 1, boosted_trees, ..self }
+        Self { frequencies: &[], repeats: 1, on_all_rows: self.on_all_rows.min(2), boosted_trees, ..self }
     }
 
     /// How the forest of a fold is grown.
