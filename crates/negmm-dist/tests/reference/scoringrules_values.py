@@ -80,3 +80,11 @@ for y in (-4.0, 0.1, 0.8, 5.0):
     put("weighted_interval_score", what, y, intervals + 0.5 * abs(y - 0.6) / 2.5)
 for prob, event in ((0.3, 1), (0.8, 0)):
     put("brier_score", f"probability {prob}", event, sr.brier_score(event, prob))
+
+# Several targets: draws × targets, one number after the other, then the observed vector.
+draws, observed = rng.normal(size=(12, 3)).round(3), np.array([0.4, -0.9, 1.3])
+what = "vectors " + " ".join(map(repr, map(float, np.concatenate([draws.ravel(), observed]))))
+put("energy_score", what, 0, sr.es_ensemble(observed, draws, estimator="fair"))
+put("variogram_score_0.5", what, 0, sr.vs_ensemble(observed, draws, p=0.5))
+put("variogram_score_1", what, 0, sr.vs_ensemble(observed, draws, p=1.0))
+put("dawid_sebastiani", what, 0, sr.dssmv_ensemble(observed, draws))
