@@ -29,14 +29,24 @@ table.to_parquet(path, row_group_size=100_000)
 del table
 print(f"{rows:,} rows x {len(levels)} quantiles, {path.stat().st_size / 1e6:.0f} MB of Parquet")
 
+# A small process starts the program: the peak memory of a child of this one would be that of this one before the program began.
+LAUNCH = """
+import resource, subprocess, sys
+print(subprocess.run(sys.argv[1:], check=True, capture_output=True, text=True).stdout.strip())
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime)
+"""
 start = time.perf_counter()
 done = subprocess.run(
-    [program, "score", str(path), "--target", "y", "--json", "--quiet"], check=True, capture_output=True, text=True
+    [sys.executable, "-c", LAUNCH, program, "score", str(path), "--target", "y", "--json", "--quiet"],
+    check=True,
+    capture_output=True,
+    text=True,
 )
 ours = time.perf_counter() - start
-usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-peak, our_cpu = usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime
-scores = json.loads(done.stdout)["scores"]
+printed, used = done.stdout.strip().rsplit("\n", 1)
+peak, our_cpu = map(float, used.split())
+scores = json.loads(printed)["scores"]
 print(
     f"negmm score: {ours:.1f} s ({our_cpu:.1f} s of CPU), peak memory {peak:.0f} MB, all {len(scores)} scores and the calibration test"
 )
