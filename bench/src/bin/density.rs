@@ -3,11 +3,11 @@
 //! coverage of 50 % and 90 % intervals.
 //!
 //! ```text
-//! density [--rows N] [--repeats N] [--sets a,b] [--preset NAME] [--set option=value,…]
+//! density [--rows N] [--repeats N] [--skip N] [--sets a,b] [--preset NAME] [--set option=value,…]
 //! ```
 //!
-//! `--rows` is the size of a draw (1000), of which three quarters train; `--repeats` how many draws (all); `--set` options of the
-//! method. Data from the folder
+//! `--rows` is the size of a draw (1000), of which three quarters train; `--repeats` how many draws (all), after the first
+//! `--skip` (0); `--set` options of the method. Data from the folder
 //! `NEGMM_DATA`, else `../shared/data`. One thread.
 
 use std::collections::BTreeMap;
@@ -35,9 +35,10 @@ const SETS: [&str; 11] = [
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::read(&["--rows", "--repeats", "--sets", "--preset", "--set"])?;
+    let options = Options::read(&["--rows", "--repeats", "--skip", "--sets", "--preset", "--set"])?;
     let rows: usize = options.get("--rows", 1000)?;
     let repeats: usize = options.get("--repeats", usize::MAX)?;
+    let skipped: usize = options.get("--skip", 0)?;
     let sets: Vec<String> = options.list("--sets", SETS.map(str::to_string).to_vec())?;
     let mut method = Method::default();
     if let Some(preset) = options.text("--preset") {
@@ -62,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let table = Table::read(folder.join(format!("{set}.csv.gz")))?;
         let target = table.names().last().ok_or("a table has columns")?.clone();
         let (mut crps, mut held, mut covered, mut seconds, mut count) = (0.0, 0.0, [0.0; 2], 0.0, 0.0);
-        for line in unpacked(&splits)?.lines().take(repeats) {
+        for line in unpacked(&splits)?.lines().skip(skipped).take(repeats) {
             let (train, test) = line.split_once('|').ok_or("a split is two lists")?;
             let part = |text: &str| -> Result<Table, Box<dyn Error>> {
                 let rows = text.split_whitespace().map(str::parse).collect::<Result<Vec<usize>, _>>()?;
