@@ -40,6 +40,7 @@ from negmm.methods import (
 )
 from negmm.regressor import DistributionRegressor
 from negmm.search import Comparison, Tuning, compare, suggest, tune, usual_space
+from negmm.vectors import VectorEvaluation, evaluate_vectors
 
 __version__ = _version("negmm")
 
@@ -62,8 +63,10 @@ __all__ = [
     "NGBoostRegressor",
     "SampleNetRegressor",
     "Tuning",
+    "VectorEvaluation",
     "compare",
     "evaluate",
+    "evaluate_vectors",
     "importances",
     "load",
     "metrics",

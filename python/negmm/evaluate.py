@@ -39,6 +39,8 @@ class Evaluation:
     decomposition : dict
         ``score``, ``miscalibration``, ``discrimination`` and ``uncertainty`` of the CRPS within the range of the
         targets; None where all targets are equal.
+    decompositions_of_thresholds : dict
+        The same of the Brier score of each threshold.
     groups : dict
         The evaluation of each group, where there are groups.
     """
@@ -49,6 +51,7 @@ class Evaluation:
     pit: Numbers = field(repr=False)
     pit_test: dict[str, float]
     decomposition: dict[str, float] | None
+    decompositions_of_thresholds: dict[float, dict[str, float]]
     groups: dict[Any, Evaluation] = field(repr=False)
     _dist: Distribution = field(repr=False)
     _y: Numbers = field(repr=False)
@@ -78,6 +81,16 @@ class Evaluation:
         axes[1].plot(nominal, (inside * weights[:, np.newaxis]).sum(axis=0) / total, color="#0072b2")
         axes[1].set(xlabel="nominal coverage", ylabel="empirical coverage", title="Central intervals")
         return axes
+
+    def murphy(self, level: float | None = 0.5, thetas: ArrayLike | None = None) -> tuple[Numbers, Numbers]:
+        """The Murphy diagram of the quantile of this level, or of the mean where it is None: thresholds, and the mean
+        elementary score at each; by default 121 thresholds over the range of the targets."""
+        predicted = self._dist.mean() if level is None else self._dist.ppf(level)
+        if thetas is None:
+            thetas = np.linspace(self._y.min(), self._y.max(), 121)
+        at = np.ascontiguousarray(thetas, dtype=np.float64)
+        curve = _native.murphy_curve(np.ascontiguousarray(predicted), self._y, self._weights, level, at)
+        return at, np.asarray(curve)
 
     def report(self, path: str | Path | None = None) -> str:
         """The report as one self-contained HTML page; written to ``path`` where it is given."""
@@ -113,7 +126,7 @@ def evaluate(
     Parameters
     ----------
     y : array of rows
-        Observed targets.
+        Observed targets; for several targets at once see :func:`negmm.evaluate_vectors`.
     dist : distributions, optional
         A :class:`negmm.Distribution`, a frozen distribution of SciPy, a distribution of ngboost, skpro or torch, or the
         dictionary of TabPFN's ``predict(output_type="full")``.
@@ -140,6 +153,8 @@ def evaluate(
     >>> result.scores["coverage_0.9"]
     1.0
     """
+    if _is_matrix(y):
+        raise ValueError(f"y has {np.shape(y)[1]} targets: negmm.evaluate_vectors scores several targets at once")
     y = check_vector(y)
     own = as_distribution(dist=dist, quantiles=quantiles, levels=levels, samples=samples)
     if len(own) != len(y):
@@ -189,9 +204,20 @@ def evaluate(
         pit=found["pit"],
         pit_test=dict(zip(test, found["pit_test"])),
         decomposition=None if split is None else dict(zip(decomposition, split)),
+        decompositions_of_thresholds={
+            float(threshold): dict(zip(decomposition, own_split))
+            for threshold, own_split in zip(thresholds, found["decompositions_of_thresholds"])
+            if own_split is not None
+        },
         groups=parts,
         _dist=own,
         _y=y,
         _weights=weights,
         _target=target,
     )
+
+
+def _is_matrix(y: Any) -> bool:
+    """Whether ``y`` has several columns."""
+    shape = np.shape(y)
+    return len(shape) == 2 and shape[1] > 1

@@ -36,10 +36,12 @@ __all__ = [
     "crps",
     "crps_mixture",
     "dawid_sebastiani_score",
+    "energy_score",
     "integrated_brier",
     "interval_score",
     "interval_width",
     "log_score",
+    "murphy_curve",
     "neg_crps",
     "neg_log_likelihood",
     "neg_nll",
@@ -49,6 +51,7 @@ __all__ = [
     "quantile_score",
     "quantile_weighted_crps",
     "threshold_weighted_crps",
+    "variogram_score",
     "weighted_interval_score",
 ]
 
@@ -92,7 +95,7 @@ def brier_score(
     y: ArrayLike, threshold: float, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any
 ) -> Any:
     """Brier score of the event y <= ``threshold`` by distributions in any form (see :func:`crps`)."""
-    return _scored(y, f"brier_{_number(threshold)}", average, sample_weight, form, thresholds=[float(threshold)])
+    return _scored(y, "brier", average, sample_weight, form, thresholds=[float(threshold)])
 
 
 def threshold_weighted_crps(
@@ -105,8 +108,7 @@ def threshold_weighted_crps(
     **form: Any,
 ) -> Any:
     """The part of the CRPS between two thresholds, of distributions in any form (see :func:`crps`)."""
-    name = f"crps_between_{_number(lower)}_{_number(upper)}"
-    return _scored(y, name, average, sample_weight, form, between=(float(lower), float(upper)))
+    return _scored(y, "crps_between", average, sample_weight, form, between=(float(lower), float(upper)))
 
 
 def quantile_weighted_crps(
@@ -180,6 +182,51 @@ def pit_histogram(values: ArrayLike, bins: int = 20, sample_weight: ArrayLike | 
     values = check_vector(values)
     bin_of = np.minimum((values * bins).astype(np.int64), bins - 1)
     return np.bincount(bin_of, weights=check_weights(sample_weight, values), minlength=bins).astype(np.float64)
+
+
+def energy_score(
+    y: ArrayLike,
+    samples: ArrayLike,
+    *,
+    fair: bool = False,
+    average: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> Any:
+    """Energy score of draws of several targets: ``y`` is rows × targets, ``samples`` rows × draws × targets.
+
+    ``fair`` estimates the score of the distribution that the draws are from (Ferro, 2014); otherwise it is that of the
+    draws themselves. Of one target it is the CRPS. Targets count by their units: divide them by their scales first.
+
+    >>> energy_score([[0.0, 0.0]], [[[0.0, 0.0], [3.0, 4.0]]])
+    array([1.25])
+    """
+    return weighted_mean(_of_vectors(y, samples)[:, 1 if fair else 0].copy(), average, sample_weight)
+
+
+def variogram_score(
+    y: ArrayLike, samples: ArrayLike, p: float = 0.5, *, average: bool = False, sample_weight: ArrayLike | None = None
+) -> Any:
+    """Variogram score of order ``p`` of draws of several targets (see :func:`energy_score`), with equal weights."""
+    return weighted_mean(_of_vectors(y, samples, p)[:, 2].copy(), average, sample_weight)
+
+
+def murphy_curve(
+    y: ArrayLike,
+    predicted: ArrayLike,
+    thetas: ArrayLike,
+    level: float | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Numbers:
+    """Murphy diagram: the mean elementary score at each of ``thetas`` of predicted means, or of quantiles of a level
+    (Ehm, Gneiting, Jordan and Krüger, 2016).
+
+    >>> murphy_curve([0.0, 1.0], [1.0, 1.0], thetas=[0.5, 2.0])
+    array([0.25, 0.  ])
+    """
+    y = check_vector(y)
+    weights = check_weights(sample_weight, y)
+    at = np.ascontiguousarray(thetas, dtype=np.float64).ravel()
+    return np.asarray(_native.murphy_curve(check_vector(predicted), y, weights, level, at))
 
 
 def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -257,12 +304,6 @@ def _ends(lower: ArrayLike, upper: ArrayLike, shape: tuple[int, ...] | None) -> 
     return lower, upper
 
 
-def _number(value: float) -> str:
-    """A number as the names of scores have it: 0 and not 0.0."""
-    number = float(value)
-    return str(int(number)) if number.is_integer() else repr(number)
-
-
 def _scored(
     y: ArrayLike, name: str, average: bool, sample_weight: ArrayLike | None, form: dict[str, Any], **options: Any
 ) -> Any:
@@ -271,7 +312,20 @@ def _scored(
 
     y = check_vector(y)
     rows = evaluate(y, dist=as_distribution(**form), coverages=(), **options).rows
-    scores = next((rows[own] for own in rows if own == name), None)
-    if scores is None:
-        raise ValueError(f"there is no score {name!r}")
+    scores = next(rows[own] for own in rows if own == name or own.startswith(f"{name}_"))
     return weighted_mean(scores, average, sample_weight)
+
+
+def _of_vectors(y: ArrayLike, samples: ArrayLike, order: float = 0.5) -> Numbers:
+    """The scores of draws of vectors, rows × scores."""
+    vectors, draws = (np.ascontiguousarray(array, dtype=np.float64) for array in (y, samples))
+    if vectors.ndim != 2 or draws.ndim != 3:
+        raise ValueError(
+            "expected y of rows × targets and samples of rows × draws × targets, "
+            f"found shapes {vectors.shape} and {draws.shape}"
+        )
+    for what, array in (("y", vectors), ("samples", draws)):
+        wrong = np.argwhere(~np.isfinite(array))
+        if wrong.size:
+            raise ValueError(f"{what}, row {wrong[0][0]}: expected a finite number, found {array[tuple(wrong[0])]}")
+    return _native.score_vectors(draws, vectors, float(order), [], 1)

@@ -1,9 +1,12 @@
 //! Evaluation of anybody's predictions: scores of each row, their means, calibration test, decomposition, report.
 
 use negmm::Distribution;
-use negmm::verification::{QuantileWeight, ScoreSpec, Scorecard, decompose, randomised_pit, threshold_grid};
+use negmm::verification::{
+    Decomposition, QuantileWeight, ScoreSpec, Scorecard, VectorScores, decompose_brier, decompose_crps, murphy,
+    randomised_pit,
+};
 use negmm_report::{PredictionSetBuilder, Report};
-use numpy::{IntoPyArray, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,12 +16,12 @@ use crate::error::exception;
 use crate::predictions::{Predictions, in_rows};
 use crate::threads::interruptible;
 
-/// Rows of the decomposition, at most, and its thresholds.
+/// Rows of the decomposition, at most.
 const DECOMPOSED_ROWS: usize = 4_000;
-const DECOMPOSED_THRESHOLDS: usize = 100;
 
 /// Scores of predictions against targets: `names`, `scores` (rows × names), `pit` of each row, `means` and `ses` of the scores,
-/// `pit_test` (statistic, df, p-value, mean, dispersion) and `decomposition` (score, miscalibration, discrimination, uncertainty).
+/// `pit_test` (statistic, df, p-value, mean, dispersion), `decomposition` (score, miscalibration, discrimination, uncertainty) and
+/// that of each threshold, `decompositions_of_thresholds`.
 #[pyfunction]
 #[pyo3(signature = (predictions, y, weights, coverages, levels, thresholds, between, quantile_weight, step, seed, *, threads))]
 #[allow(clippy::too_many_arguments)]
@@ -42,6 +45,7 @@ pub fn score_predictions<'py>(
             PyValueError::new_err(format!("expected a quantile weight (centre, tails, left, right), found {name:?}"))
         })?),
     };
+    let thresholds_of_brier = thresholds.clone();
     let spec = ScoreSpec { coverages, levels, thresholds, between, quantile_weight, step, seed };
     let (all, y) = (predictions.shared(), y.as_array().to_vec());
     let weights = weights.map(|weights| weights.as_array().to_vec());
@@ -55,10 +59,10 @@ pub fn score_predictions<'py>(
         let chosen: Vec<usize> = (0..y.len()).step_by(stride).collect();
         let targets: Vec<f64> = chosen.iter().map(|row| y[*row]).collect();
         let own: Option<Vec<f64>> = weights.as_ref().map(|weights| chosen.iter().map(|row| weights[*row]).collect());
-        let (grid, width) = threshold_grid(&targets, DECOMPOSED_THRESHOLDS);
-        let cdf: Vec<f64> =
-            chosen.iter().flat_map(|row| grid.iter().map(|threshold| all.row(*row).cdf(*threshold))).collect();
-        let parts = (!grid.is_empty()).then(|| decompose(&cdf, &targets, own.as_deref(), &grid, width));
+        let cdf = |at: usize, threshold: f64| all.row(chosen[at]).cdf(threshold);
+        let crps = decompose_crps(cdf, &targets, own.as_deref());
+        let brier = |threshold: &f64| decompose_brier(cdf, &targets, own.as_deref(), *threshold);
+        let parts = (crps, thresholds_of_brier.iter().map(brier).collect::<Vec<_>>());
         Ok::<_, negmm::Error>((card.names().to_vec(), scores, pit, card.finish()?, parts))
     })?;
     let (names, scores, pit, summary, parts) = computed.map_err(exception)?;
@@ -71,8 +75,10 @@ pub fn score_predictions<'py>(
     result.set_item("ses", summary.scores.iter().map(|(_, _, se)| *se).collect::<Vec<f64>>())?;
     let test = summary.pit.test().map(|test| (test.statistic, test.df, test.p_value, test.mean, test.dispersion));
     result.set_item("pit_test", test)?;
-    let parts = parts.map(|parts| (parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty));
-    result.set_item("decomposition", parts)?;
+    let four = |parts: Decomposition| (parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty);
+    result.set_item("decomposition", parts.0.map(four))?;
+    result
+        .set_item("decompositions_of_thresholds", parts.1.into_iter().map(|own| own.map(four)).collect::<Vec<_>>())?;
     Ok(result)
 }
 
@@ -96,4 +102,48 @@ pub fn report_predictions(
         Ok(Report::of_predictions(&set.finish()?, target, form, source, &[])?.html())
     })
     .map_err(exception)
+}
+
+/// The scores of draws of vectors, rows × scores: `draws` is rows × draws × targets, `y` rows × targets.
+#[pyfunction]
+pub fn score_vectors<'py>(
+    py: Python<'py>,
+    draws: PyReadonlyArray3<'_, f64>,
+    y: PyReadonlyArray2<'_, f64>,
+    order: f64,
+    scales: Vec<f64>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (rows, targets) = (y.shape()[0], y.shape()[1]);
+    let joint = VectorScores { order, scales };
+    joint.check(targets).map_err(exception)?;
+    let own = draws.shape();
+    if own[0] != rows || own[2] != targets || own[1] == 0 {
+        let message = format!("expected samples of shape {rows} rows × draws × {targets} targets, found {own:?}");
+        return Err(PyValueError::new_err(message));
+    }
+    let (draws, y): (Vec<f64>, Vec<f64>) =
+        (draws.as_array().iter().copied().collect(), y.as_array().iter().copied().collect());
+    let scores = interruptible(py, threads, move |_| {
+        let each = draws.par_chunks_exact((draws.len() / rows.max(1)).max(1)).zip(y.par_chunks_exact(targets));
+        each.map(|(draws, y)| joint.score(draws, y)).collect::<Vec<_>>()
+    })?;
+    in_rows(py, scores.into_iter().flatten().collect(), rows, VectorScores::names().len())
+}
+
+/// Mean elementary scores at each of `thetas`, of quantiles of a level or of means.
+#[pyfunction]
+pub fn murphy_curve(
+    x: PyReadonlyArray1<'_, f64>,
+    y: PyReadonlyArray1<'_, f64>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    level: Option<f64>,
+    thetas: PyReadonlyArray1<'_, f64>,
+) -> PyResult<Vec<f64>> {
+    let list = |array: &PyReadonlyArray1<'_, f64>| array.as_array().to_vec();
+    let (x, y, weights) = (list(&x), list(&y), weights.as_ref().map(list));
+    if x.len() != y.len() || weights.as_ref().is_some_and(|weights| weights.len() != y.len()) {
+        return Err(PyValueError::new_err(format!("expected {} predictions and weights, one for each row", y.len())));
+    }
+    Ok(murphy::murphy_curve(&x, &y, weights.as_deref(), level, &list(&thetas)))
 }

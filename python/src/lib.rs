@@ -29,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use super::censored::{concordance, integrated_brier};
     #[pymodule_export]
-    use super::evaluation::{report_predictions, score_predictions};
+    use super::evaluation::{murphy_curve, report_predictions, score_predictions, score_vectors};
     #[pymodule_export]
     use super::fit::{fit, methods, renamed_options};
     #[pymodule_export]

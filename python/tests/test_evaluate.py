@@ -168,3 +168,74 @@ def test_a_report_and_a_plot(tmp_path):
 
 def test_levels_of_the_fallback_increase():
     assert (np.diff(LEVELS) > 0).all()
+
+
+def test_a_murphy_diagram_integrates_to_the_score():
+    result = negmm.evaluate(Y, dist=NORMAL, thresholds=[0.0])
+    thetas = np.linspace(-12, 12, 24_001)
+    at, median = result.murphy(0.5, thetas)
+    assert (at == thetas).all()
+    assert np.trapezoid(median, thetas) == pytest.approx(0.5 * result.scores["absolute_error"], rel=1e-3)
+    _, mean = result.murphy(None, thetas)
+    assert np.trapezoid(mean, thetas) == pytest.approx(0.5 * result.scores["squared_error"], rel=1e-3)
+    assert (metrics.murphy_curve(Y, LOC, thetas, sample_weight=np.full(200, 3.0)) == pytest.approx(mean)) is True
+    parts = result.decompositions_of_thresholds[0.0]
+    whole = parts["miscalibration"] - parts["discrimination"] + parts["uncertainty"]
+    assert whole == pytest.approx(parts["score"]) and parts["score"] == pytest.approx(result.scores["brier_0"])
+
+
+def test_several_targets_have_joint_scores():
+    y = np.column_stack([Y, Y + 0.1 * RNG.normal(size=200)])
+    noise = RNG.normal(size=(200, 40, 1)) * SCALE[:, None, None]
+    joint = LOC[:, None, None] + noise + 0.1 * RNG.normal(size=(200, 40, 2)) * [0.0, 1.0]
+    apart = joint.copy()
+    apart[:, :, 1] = RNG.permuted(apart[:, :, 1], axis=1)
+    good, bad = (negmm.evaluate_vectors(y, samples=draws, targets=["a", "b"]) for draws in (joint, apart))
+    for name in ("energy_score", "fair_energy_score", "variogram_score", "dawid_sebastiani"):
+        assert good.scores[name] < bad.scores[name]
+    assert good.targets["b"].scores["crps"] == pytest.approx(bad.targets["b"].scores["crps"])
+    assert good.targets["a"].scores["crps"] == pytest.approx(negmm.evaluate(Y, samples=joint[:, :, 0]).scores["crps"])
+    # By hand for one row; of one target it is the CRPS.
+    distance = np.linalg.norm(joint[0][:, None] - joint[0][None], axis=2)
+    near = np.linalg.norm(joint[0] - y[0], axis=1).mean()
+    assert good.rows["energy_score"][0] == pytest.approx(near - distance.mean() / 2)
+    assert metrics.energy_score(y, joint, fair=True)[0] == pytest.approx(near - distance.sum() / 2 / 40 / 39)
+    assert metrics.energy_score(y[:, :1], joint[:, :, :1]) == pytest.approx(metrics.crps(Y, samples=joint[:, :, 0]))
+    gap = abs(joint[0][:, 0] - joint[0][:, 1]) ** 0.5
+    assert metrics.variogram_score(y, joint)[0] == pytest.approx(2 * (abs(y[0, 0] - y[0, 1]) ** 0.5 - gap.mean()) ** 2)
+    halves = np.arange(200) < 100
+    result = negmm.evaluate_vectors(y, samples=joint, groups=halves, sample_weight=np.where(halves, 1.0, 3.0), scales=[2, 2])
+    means = [result.groups[key].scores["energy_score"] for key in (True, False)]
+    assert result.scores["energy_score"] == pytest.approx((means[0] + 3 * means[1]) / 4)
+    assert len(result.to_pandas()) == 4 + 2 * len(result.targets["y0"].scores)
+    with pytest.raises(ValueError, match="y has 2 targets: negmm.evaluate_vectors"):
+        negmm.evaluate(y, samples=joint)
+    with pytest.raises(ValueError, match="expected samples of shape 200 rows"):
+        negmm.evaluate_vectors(y, samples=joint[:, :, :1])
+    with pytest.raises(ValueError, match="row 3, draw 1, target y0: expected a finite number, found nan"):
+        joint[3, 1, 0] = np.nan
+        negmm.evaluate_vectors(y, samples=joint)
+
+
+def test_torch_distributions_by_their_arrays():
+    def of_torch(name, **arrays):
+        kind = type(name, (), {"__module__": "torch.distributions"})
+        own = kind()
+        for key, value in arrays.items():
+            setattr(own, key, _tensor(value) if isinstance(value, np.ndarray | float | list) else value)
+        return own
+
+    normal = as_distribution(dist=of_torch("Normal", loc=LOC, scale=SCALE))
+    assert normal.ppf(0.3) == pytest.approx(NORMAL.ppf(0.3))
+    gamma = as_distribution(dist=of_torch("Gamma", concentration=np.full(200, 2.5), rate=1 / SCALE))
+    assert gamma.mean() == pytest.approx(2.5 * SCALE)
+    counts = as_distribution(dist=of_torch("NegativeBinomial", total_count=np.full(3, 3.0), probs=np.full(3, 0.7)))
+    assert counts.pmf(2) == pytest.approx(st.nbinom(3.0, 0.3).pmf(2))
+    mixture = of_torch(
+        "MixtureSameFamily",
+        component_distribution=of_torch("Normal", loc=np.array([[0.0, 4.0]]), scale=np.array([[1.0, 2.0]])),
+        mixture_distribution=of_torch("Categorical", probs=np.array([[0.25, 0.75]])),
+    )
+    assert as_distribution(dist=mixture).mean() == pytest.approx(3.0)
+    with pytest.raises(TypeError, match="torch's VonMises has no closed form here: pass its samples"):
+        as_distribution(dist=of_torch("VonMises", loc=LOC))

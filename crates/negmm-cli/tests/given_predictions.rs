@@ -146,6 +146,14 @@ fn targets_of_another_file_are_found_by_a_key_in_any_order() {
     );
     let outcome = folder.run(&by_key);
     assert!(outcome.err.contains("3 rows have no target \"outcome\" and are left out"), "{}", outcome.err);
+    // So are outcomes without a prediction.
+    folder.write("truth.csv", format!("id,outcome\n{truth}77,1.5\n78,2.5\n"));
+    let outcome = folder.run(&by_key);
+    assert!(
+        outcome.err.contains("2 rows of the file of targets have no prediction and are not scored"),
+        "{}",
+        outcome.err
+    );
     folder.write("truth.csv", "id,outcome\n1,2\n1,3\n");
     folder.refused(&by_key[..8], 1, "truth.csv, row 2, column \"id\": the key \"1\" occurs twice");
 }
@@ -196,7 +204,7 @@ fn wrong_files_are_refused_with_row_and_column() {
     let values: Vec<String> = (1..1000).map(|level| f64::from(1000 - level).to_string()).collect();
     folder.write("p.csv", format!("y,{}\n5,{}\n", names.join(","), values.join(",")));
     let outcome = folder.done(&["score", "p.csv", "--target", "y"]);
-    assert_eq!(outcome.err, "warning: 1 row has crossing quantiles, which was sorted (rearranged)\n");
+    assert_eq!(outcome.err, "warning: 1 row has crossing quantiles, which were sorted (rearranged)\n");
 }
 
 #[test]
@@ -303,25 +311,49 @@ fn comparisons_are_paired_and_find_rows_by_key() {
     compare("good.csv", 2, "--predictions needs at least two files, with commas between them");
 }
 
+/// Rows in time order whose errors follow an autoregression: two files of quantiles that are off by as much, in opposite
+/// directions, so that the difference of their scores is autocorrelated.
+fn equally_good(folder: &Folder, rows: usize, seed: u64, correlation: f64) {
+    let (mut rng, mut error) = (Rng::new(seed, 0), 0.0);
+    let mut texts = [0, 1].map(|_| String::from("id,y,q0.05,q0.25,q0.5,q0.75,q0.95\n"));
+    for row in 0..rows + 30 {
+        error = correlation * error + (1.0 - correlation * correlation).sqrt() * normal::quantile(rng.uniform());
+        for (text, shift) in texts.iter_mut().zip([0.3, -0.3]).filter(|_| row >= 30) {
+            let values = LEVELS.map(|level| (shift + normal::quantile(level)).to_string());
+            *text += &format!("{row},{error},{}\n", values.join(","));
+        }
+    }
+    folder.write("a.csv", &texts[0]);
+    folder.write("b.csv", &texts[1]);
+}
+
 #[test]
 fn equal_models_are_no_different_in_95_percent_of_comparisons() {
     let folder = Folder::new();
-    let mut differ = 0;
-    for seed in 0..100 {
-        // Both are off by as much, in opposite directions.
-        folder.write("a.csv", quantiles(120, seed, 1.0, 0.3));
-        folder.write("b.csv", quantiles(120, seed, 1.0, -0.3));
-        let json =
-            folder.call(&["compare", "--predictions", "a.csv,b.csv", "--target", "y", "--time", "id", "--json"]).json();
-        let p = json["files"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find_map(|file| file["scores"]["crps"]["against_best"]["p_value"].as_f64());
-        differ += u32::from(p.unwrap() < 0.05);
-    }
+    let differ = |rows: usize, correlation: f64, time: &[&str]| {
+        let mut differ = 0;
+        for seed in 0..100 {
+            equally_good(&folder, rows, seed, correlation);
+            let arguments =
+                [&["compare", "--predictions", "a.csv,b.csv", "--target", "y", "--json"][..], time].concat();
+            let json = folder.call(&arguments).json();
+            let p = json["files"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .find_map(|file| file["scores"]["crps"]["against_best"]["p_value"].as_f64());
+            differ += u32::from(p.unwrap() < 0.05);
+        }
+        differ
+    };
     // 5 of 100 expected, sd 2.2.
-    assert!(differ <= 12, "{differ}");
+    for (rows, correlation, time) in [(120, 0.0, &[][..]), (120, 0.0, &["--time", "id"]), (300, 0.6, &["--time", "id"])]
+    {
+        let found = differ(rows, correlation, time);
+        assert!(found <= 12, "{rows} {correlation} {time:?}: {found}");
+    }
+    // A test that ignores the order finds differences that are not there.
+    assert!(differ(300, 0.6, &[]) > 15);
 }
 
 #[test]
@@ -349,6 +381,17 @@ fn plot(page: &str, name: &str) -> String {
     page[start..end].to_string()
 }
 
+/// Some columns of the first table of a page, as text.
+fn cells(page: &str, columns: &[usize]) -> Vec<Vec<String>> {
+    let text = |cell: &str| {
+        let cell = &cell[cell.find('>').unwrap_or(0)..];
+        cell.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text).collect::<String>()
+    };
+    let body = &page[page.find("<tbody>").unwrap()..page.find("</tbody>").unwrap()];
+    let rows = body.split("<tr>").skip(1).map(|row| row.split("<t").skip(1).map(text).collect::<Vec<_>>());
+    rows.map(|row| columns.iter().map(|column| row[*column].clone()).collect()).collect()
+}
+
 #[test]
 fn a_report_of_predictions_equals_that_of_the_model() {
     let folder = Folder::with_model();
@@ -357,13 +400,30 @@ fn a_report_of_predictions_equals_that_of_the_model() {
     let text = folder
         .done(&["report", "--predictions", "p.csv", "--target", "y", "-o", "given.html", "--svg", "plots"])
         .text();
-    assert_eq!(text, "60 rows, wrote given.html and 11 plots in plots\n");
+    assert_eq!(text, "60 rows, wrote given.html and 13 plots in plots\n");
     let [direct, given] = ["direct.html", "given.html"].map(|name| String::from_utf8(folder.read(name)).unwrap());
-    for name in
-        ["pit", "coverage", "coverage-by-width", "observed", "fan", "row-widest", "row-narrowest", "row-surprising"]
-    {
+    for name in [
+        "pit",
+        "coverage",
+        "coverage-by-width",
+        "reliability",
+        "observed",
+        "fan",
+        "row-widest",
+        "row-narrowest",
+        "row-surprising",
+    ] {
         assert_eq!(plot(&direct, name), plot(&given, name), "{name}");
     }
+    // The scores of the model, to the digit, and its Murphy diagrams; only the baselines differ.
+    let scores = |page: &str| cells(&page[page.find("<table").unwrap()..], &[0, 1]);
+    let (own, read) = (scores(&direct), scores(&given));
+    assert!(own.len() >= 8 && own.iter().any(|row| row[0] == "CRPS"), "{own:?}");
+    assert_eq!(own, read);
+    let murphy = |page: &str| cells(&plot(page, "murphy"), &[0, 1, 2]);
+    let (own, read) = (murphy(&direct), murphy(&given));
+    assert!(own.len() > 20 && own.iter().any(|row| row[1] == "median"), "{own:?}");
+    assert_eq!(own, read);
     for words in ["Predictions of ", "climatology", "mixtures of "] {
         assert!(given.contains(words), "{words}");
     }
@@ -377,5 +437,158 @@ fn a_report_of_predictions_equals_that_of_the_model() {
         folder.done(&["report", "--predictions", file, "--target", "y", "-o", "page.html"]);
         let page = String::from_utf8(folder.read("page.html")).unwrap();
         assert!(page.contains("PIT histogram") && !page.contains("NaN"), "{file}");
+    }
+}
+
+/// Draws of two targets, `a` and `b`, whose correlation is that of the observations or 0.
+fn vectors(rows: usize, draws: usize, seed: u64, joint: bool) -> String {
+    let mut rng = Rng::new(seed, 0);
+    let names = (1..=draws).flat_map(|draw| [format!("a_draw_{draw}"), format!("b_draw_{draw}")]);
+    let mut text = format!("id,g,a,b,{}\n", names.collect::<Vec<_>>().join(","));
+    for row in 0..rows {
+        let mut pair = |rho: f64| {
+            let (u, v) = (normal::quantile(rng.uniform()), normal::quantile(rng.uniform()));
+            [u, rho * u + (1.0 - rho * rho).sqrt() * v]
+        };
+        let [a, b] = pair(0.9);
+        let cells: Vec<String> =
+            (0..draws).flat_map(|_| pair(if joint { 0.9 } else { 0.0 })).map(|cell| cell.to_string()).collect();
+        text += &format!("{row},{},{a},{b},{}\n", ["x", "y"][row % 2], cells.join(","));
+    }
+    text
+}
+
+#[test]
+fn draws_of_several_targets_have_joint_scores() {
+    let folder = Folder::new();
+    folder.write("joint.csv", vectors(300, 60, 1, true));
+    folder.write("apart.csv", vectors(300, 60, 1, false));
+    let score_of = |file: &str, more: &[&str]| {
+        folder.done(&[&["score", file, "--target", "a,b", "--json"][..], more].concat()).json()
+    };
+    let (joint, apart) = (score_of("joint.csv", &["--by", "g"]), score_of("apart.csv", &[]));
+    for name in ["energy_score", "fair_energy_score", "variogram_score", "dawid_sebastiani"] {
+        assert!(score(&joint, name) < score(&apart, name), "{name}");
+    }
+    assert!(score(&joint, "fair_energy_score") < score(&joint, "energy_score"));
+    // The scores of each target are those of a file with that target alone, and groups average to the whole.
+    let text = vectors(300, 60, 1, true);
+    folder.write("a.csv", text.replace("a_draw_", "draw_").replace(",b,", ",other,").replace("b_draw_", "other_draw_"));
+    let single = folder.done(&["score", "a.csv", "--target", "a", "--json"]).json();
+    assert_eq!(single["scores"], joint["targets"]["a"]["scores"]);
+    let groups = joint["groups"].as_array().unwrap();
+    let mean = (score(&groups[0], "energy_score") + score(&groups[1], "energy_score")) / 2.0;
+    assert!((mean - score(&joint, "energy_score")).abs() < 1e-12);
+    // Scales divide the targets; a file of rows has each score; targets may be in another file.
+    let scaled = score_of("joint.csv", &["--scales", "2,2", "--rows", "rows.csv"]);
+    assert!((2.0 * score(&scaled, "energy_score") - score(&joint, "energy_score")).abs() < 1e-12);
+    let rows = String::from_utf8(folder.read("rows.csv")).unwrap();
+    assert!(rows.starts_with("row,a,b,energy_score,fair_energy_score,variogram_score,dawid_sebastiani,a_pit,a_crps,"));
+    assert_eq!(rows.lines().count(), 301);
+    let mut truth: Vec<String> =
+        text.lines().skip(1).map(|line| line.split(',').take(4).collect::<Vec<_>>().join(",")).collect();
+    truth.reverse();
+    folder.write("truth.csv", format!("id,g,a,b\n{}\n", truth.join("\n")));
+    let by_key = score_of("joint.csv", &["--truth", "truth.csv", "--key", "id"]);
+    assert_eq!(by_key["scores"], joint["scores"]);
+    let shown = folder.done(&["score", "joint.csv", "--target", "a,b", "--by", "g"]).text();
+    for words in
+        ["300 rows of joint.csv, targets \"a\", \"b\"", "energy score", "variogram score, order 0.5", "CRPS, b"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    // Draws of a model of several targets are read as they are written.
+    folder.write("q.csv", "a,b,a_q0.1,a_q0.9,b_mean,b_sd\n1,2,0,2,2,1\n2,2,1,3,2,1\n");
+    let marginal = folder.done(&["score", "q.csv", "--target", "a,b"]).text();
+    assert!(marginal.contains("Scores of all targets together need draws of each"), "{marginal}");
+}
+
+#[test]
+fn wrong_files_of_several_targets_are_refused() {
+    let folder = Folder::new();
+    let refused = |text: &str, more: &[&str], code: i32, message: &str| {
+        folder.write("p.csv", text);
+        folder.refused(&[&["score", "p.csv", "--target", "a,b"], more].concat(), code, message);
+    };
+    refused(
+        "a,b,a_draw_1,a_draw_2,b_draw_1\n1,2,1,2,3\n",
+        &[],
+        1,
+        "p.csv: the draws of \"a\" and \"b\" differ: draws of several targets are joint, so each needs the same numbers; \"a\" has 2, \"b\" 1",
+    );
+    refused(
+        "a,b,a_draw_1,a_draw_2\n1,2,1,2\n",
+        &[],
+        1,
+        "p.csv: there are no predictions of \"b\": of several targets, each column has the name of its target before it, such as \
+         b_draw_1 or b_q0.5",
+    );
+    refused(
+        "a,b,a_draw_1,a_draw_2,b_draw_1,b_draw_2\n1,2,1,2,3,4\n1,2,1,2,,4\n",
+        &[],
+        1,
+        "p.csv, row 2, column \"b_draw_1\": the number is missing",
+    );
+    refused("a,b,a_draw_1,b_draw_1\n1,2,1,3\n", &["--scales", "1,0"], 2, "expected scales of targets above 0, found 0");
+    refused(
+        "a,b,a_draw_1,b_draw_1\n1,2,1,3\n",
+        &["--scales", "1"],
+        2,
+        "expected 2 scales, one for each target, found 1",
+    );
+    refused(
+        "a,b,a_draw_1,b_draw_1\n1,2,1,3\n",
+        &["--thresholds", "1"],
+        2,
+        "--step, --between and --thresholds are for one target: score each by itself",
+    );
+}
+
+#[test]
+fn hostile_predictions_leave_nothing_half_written() {
+    let folder = Folder::new();
+    // Row 3 is broken: scores of rows, recalibrated predictions and reports are not there afterwards.
+    let text = "id,y,q0.1,q0.5,q0.9\n1,1,0,1,2\n2,1,0,1,2\n3,1,0,nan,2\n4,1,0,1,2\n";
+    folder.write("p.csv", text);
+    let message = "p.csv, row 3, column \"q0.5\": the number is missing";
+    for (arguments, output) in [
+        (&["score", "p.csv", "--target", "y", "--rows", "out.csv"][..], "out.csv"),
+        (&["report", "--predictions", "p.csv", "--target", "y", "-o", "out.html"], "out.html"),
+        (&["calibrate", "--predictions", "p.csv", "--target", "y", "-o", "out.negmm"], "out.negmm"),
+    ] {
+        folder.refused(arguments, 1, message);
+        assert!(!folder.path(output).exists(), "{output}");
+    }
+    folder.write("good.csv", quantiles(200, 1, 1.0, 0.0));
+    folder.done(&["calibrate", "--predictions", "good.csv", "--target", "y", "-o", "cal.negmm"]);
+    let arguments = ["recalibrate", "cal.negmm", "p.csv", "-o", "out.csv"];
+    folder.refused(&arguments, 1, message);
+    assert!(!folder.path("out.csv").exists());
+    // Infinite quantiles, and a target that is infinite.
+    folder.write("p.csv", "y,q0.1,q0.9\n1,-inf,2\n");
+    folder.refused(
+        &["score", "p.csv", "--target", "y"],
+        1,
+        "p.csv, row 1 (line 2), column \"q0.1\": the number \"-inf\" is not finite",
+    );
+    // A level that one file has and the other lacks is no obstacle to a comparison: scores are at the same levels.
+    folder.write("more.csv", quantiles(200, 1, 1.0, 0.0));
+    let lacking: String = quantiles(200, 1, 1.0, 0.0)
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{}\n", [&cells[..3], &cells[4..7]].concat().join(","))
+        })
+        .collect();
+    folder.write("fewer.csv", lacking);
+    let text = folder.done(&["compare", "--predictions", "more.csv,fewer.csv", "--target", "y"]).text();
+    assert!(text.contains("fewer.csv") && text.contains("200 rows"), "{text}");
+    // Two columns of one level, and a level beyond 1.
+    for (header, message) in [
+        ("y,q0.5,q0.50", "p.csv: the columns \"q0.5\" and \"q0.50\" are both quantiles of level 0.5"),
+        ("y,q0.5,q50", "p.csv, column \"q50\": expected a level of a quantile from 0 to 1, found 50"),
+    ] {
+        folder.write("p.csv", format!("{header}\n1,0,2\n"));
+        folder.refused(&["score", "p.csv", "--target", "y"], 1, message);
     }
 }

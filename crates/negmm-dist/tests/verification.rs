@@ -230,10 +230,11 @@ fn elementary_scores_integrate_to_the_quantile_score() {
     for (x, y, level) in [(1.0, 3.0, 0.2), (2.5, -1.0, 0.9), (0.4, 0.4, 0.5)] {
         let steps = 20_000;
         let thetas: Vec<f64> = (0..steps).map(|at| -2.0 + 6.0 * (f64::from(at) + 0.5) / f64::from(steps)).collect();
-        let sum = murphy::murphy_curve(&[x], &[y], Some(level), &thetas).iter().sum::<f64>() * 6.0 / f64::from(steps);
+        let sum =
+            murphy::murphy_curve(&[x], &[y], None, Some(level), &thetas).iter().sum::<f64>() * 6.0 / f64::from(steps);
         assert!((sum - quantile_score(y, x, level)).abs() < 1e-3, "{sum}");
         // Of means to half the squared error.
-        let sum = murphy::murphy_curve(&[x], &[y], None, &thetas).iter().sum::<f64>() * 6.0 / f64::from(steps);
+        let sum = murphy::murphy_curve(&[x], &[y], None, None, &thetas).iter().sum::<f64>() * 6.0 / f64::from(steps);
         assert!((sum - 0.5 * (x - y) * (x - y)).abs() < 1e-3, "{sum}");
     }
 }

@@ -26,6 +26,13 @@ impl Figure {
         Self { title, description, columns: usize::MAX, size: (WIDTH, HEIGHT), panels: Vec::new() }
     }
 
+    /// Sets the description.
+    #[must_use]
+    pub fn described(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
     /// Adds a panel.
     #[must_use]
     pub fn panel(mut self, panel: Panel) -> Self {

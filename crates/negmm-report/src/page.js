@@ -101,11 +101,11 @@
     });
     const label = data.target + (narrow ? " − mean" : "");
     add(svg, "text", { x: (LEFT + W - RIGHT) / 2, y: H - 8, "font-size": 12, fill: "var(--text)", "text-anchor": "middle" }, label);
-    const names = [[curve ? "density" : row.values ? "probability" : "samples", curve ? "var(--blue)" : "var(--sky)"], ["90 % interval", curve ? "var(--sky)" : "var(--text)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
+    const names = [[curve ? "density" : row.values ? "probability" : row.are_quantiles ? "quantiles" : "samples", curve ? "var(--blue)" : "var(--sky)"], ["90 % interval", curve ? "var(--sky)" : "var(--text)"], ["mean", "var(--blue)", "5 4"], ["observed", "var(--orange)"]];
     if (curve && row.components.filter(([weight]) => weight >= 0.02).length > 1) names.splice(1, 0, ["components", "var(--purple)", "5 4"]);
     let x = 4, y = 12;
     names.forEach(([name, colour, dash]) => {
-      const width = ["probability", "samples", "90 % interval"].includes(name) ? 9 : 2, itemWidth = 24 + 6.8 * name.length;
+      const width = ["probability", "quantiles", "samples", "90 % interval"].includes(name) ? 9 : 2, itemWidth = 24 + 6.8 * name.length;
       if (x + itemWidth > W) [x, y] = [4, y + 17];
       add(svg, "path", { d: `M${x} ${y}h16`, stroke: colour, "stroke-width": width, "stroke-dasharray": dash || "none" });
       add(svg, "text", { x: x + 20, y: y + 4, "font-size": 11, fill: "var(--text)" }, name);
@@ -141,7 +141,7 @@
     fillTable("row-components", (row.components || []).filter(([weight]) => weight >= 0.0005).slice(0, 12).map(([weight, m, s]) => [(100 * weight).toFixed(1) + " %", format(m + row.mean), format(s)]));
     fillTable("row-inputs", row.cells.map((cell, k) => [data.inputs[k], cell]));
     byId("row-caption").textContent = row.values ? "Each bar is the probability of one value; the thick line is an interval of at least 90 %." :
-      row.samples ? "The bars are a histogram of the samples; the thick line is the 90 % interval." :
+      row.samples ? `The bars are a histogram of ${row.are_quantiles ? "equally probable quantiles" : "the samples"}; the thick line is the 90 % interval.` :
       "The curve is the predicted density, dashed curves are its components; the shaded area is the 90 % interval." +
       (row.atoms ? " A vertical line is a value with a point probability, which is written beside it." : "");
     byId("row-summary").textContent = summary(row);

@@ -99,9 +99,23 @@ impl Report {
             Some(plot::row(evaluation, &diagnostics.rows[at], at, *kind, &target))
         });
         let sections = vec![
-            Section { id: "scores", heading: "Scores", plots: vec![plot::scores(&diagnostics)] },
+            Section {
+                id: "scores",
+                heading: "Scores",
+                plots: [plot::scores(&diagnostics)]
+                    .into_iter()
+                    .chain(plot::murphy(&target, &baseline, evaluation))
+                    .collect(),
+            },
             Section { id: "fit", heading: "Predictions", plots: plot::fit(&target, evaluation, &diagnostics)? },
-            Section { id: "calibration", heading: "Calibration", plots: plot::calibration(evaluation, &diagnostics) },
+            Section {
+                id: "calibration",
+                heading: "Calibration",
+                plots: plot::calibration(evaluation, &diagnostics)
+                    .into_iter()
+                    .chain(plot::reliability(&target, evaluation))
+                    .collect(),
+            },
             Section {
                 id: "sharpness",
                 heading: "Sharpness and sources of uncertainty",

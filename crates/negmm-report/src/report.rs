@@ -43,7 +43,14 @@ impl Report {
             Some(plot::row(evaluation, &diagnostics.rows[at], at, *kind, &target))
         });
         let sections = vec![
-            Section { id: "scores", heading: "Scores", plots: vec![plot::scores(&diagnostics)] },
+            Section {
+                id: "scores",
+                heading: "Scores",
+                plots: [plot::scores(&diagnostics)]
+                    .into_iter()
+                    .chain(plot::murphy(&target, &model.baseline(1), evaluation))
+                    .collect(),
+            },
             Section { id: "fit", heading: "Predictions", plots: plot::fit(&target, evaluation, &diagnostics)? },
             Section {
                 id: "inputs",
@@ -56,6 +63,7 @@ impl Report {
                 plots: plot::survival(all, &target)
                     .into_iter()
                     .chain(plot::calibration(evaluation, &diagnostics))
+                    .chain(plot::reliability(&target, evaluation))
                     .collect(),
             },
             Section {

@@ -97,6 +97,7 @@ fn row_json(evaluation: &EvaluationSet, diagnostics: &Diagnostics, at: usize, in
         _ => {
             let quantile = |at: usize| from_mean(row.quantile((at as f64 + 0.5) / QUANTILES as f64));
             object.insert("samples".into(), json!((0..QUANTILES).map(quantile).collect::<Vec<_>>()));
+            object.insert("are_quantiles".into(), json!(true));
         }
     }
     add_support(&mut object, row, (low, high), from_mean);

@@ -1,10 +1,11 @@
 //! The arguments of `negmm compare`, and the flags about splits that it shares with `tune`.
 
 use clap::Args;
+use negmm::verification::QuantileWeight;
 
 use super::data::{DataFlags, ForecastFlags};
 use super::predictions::FormFlags;
-use super::values::{Assignment, Names, number, whole};
+use super::values::{Assignment, Names, number, quantile_weight, whole};
 
 /// `negmm compare`
 #[derive(Debug, Args)]
@@ -18,6 +19,36 @@ pub struct Compare {
     /// Their form.
     #[command(flatten)]
     pub form: FormFlags,
+    /// Group column of the predictions: the CRPS of each group too
+    #[arg(
+        long,
+        value_name = "COL",
+        allow_hyphen_values = true,
+        requires = "predictions",
+        help_heading = "Predictions"
+    )]
+    pub by: Option<String>,
+    /// Also compare the threshold-weighted CRPS between two values, either of which may be inf or -inf
+    #[arg(
+        long,
+        value_name = "LOW,HIGH",
+        allow_hyphen_values = true,
+        requires = "predictions",
+        help_heading = "Predictions"
+    )]
+    pub between: Option<String>,
+    /// Also compare a quantile-weighted CRPS: centre, tails, left or right
+    #[arg(long, value_name = "WEIGHT", value_parser = quantile_weight, requires = "predictions", help_heading = "Predictions")]
+    pub quantile_weight: Option<QuantileWeight>,
+    /// Also compare Brier scores of the events that the target is at most these
+    #[arg(
+        long,
+        value_name = "VALUE,…",
+        allow_hyphen_values = true,
+        requires = "predictions",
+        help_heading = "Predictions"
+    )]
+    pub thresholds: Option<String>,
     /// Methods to compare [default: all]
     #[arg(long, value_name = "NAME,…")]
     pub methods: Option<Names>,

@@ -53,9 +53,10 @@ pub struct Score {
     /// File of predictions: quantiles (q0.05 …), samples (draw_1 …), mean and sd, weight_1, mean_1, sd_1 …, lower_0.9 and upper_0.9,
     /// bins (bin_0_10 …) or family with its parameters; CSV, plain or gzip, or Parquet; - for standard input
     pub predictions: String,
-    /// Target column
-    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
-    pub target: String,
+    /// Target column; several with commas between them, whose predictions have the name of the target before each column:
+    /// price_draw_1, price_q0.5
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
+    pub target: super::values::Names,
     /// The form of the predictions.
     #[command(flatten)]
     pub form: FormFlags,
@@ -83,6 +84,12 @@ pub struct Score {
     /// Distance of the values of a discrete target, for the mass log score
     #[arg(long, value_name = "STEP", allow_hyphen_values = true, value_parser = number, help_heading = "Scores")]
     pub step: Option<f64>,
+    /// Order of the variogram score of several targets [default: 0.5]
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = number, help_heading = "Scores")]
+    pub variogram_order: Option<f64>,
+    /// Divide several targets by these numbers for the scores of all together, such as their sds, so that no unit counts more
+    #[arg(long, value_name = "NUMBER,…", allow_hyphen_values = true, help_heading = "Scores")]
+    pub scales: Option<String>,
     /// Also write the scores of each row into this CSV file
     #[arg(long, value_name = "FILE")]
     pub rows: Option<String>,
@@ -92,6 +99,19 @@ pub struct Score {
     /// The format of the file.
     #[command(flatten)]
     pub file: FileFlags,
+}
+
+impl Score {
+    /// The targets, each once.
+    pub fn targets(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in &self.target.0 {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
+    }
 }
 
 /// `negmm recalibrate`

@@ -22,6 +22,8 @@ pub mod recalibrate;
 pub mod report;
 mod report_predictions;
 pub mod score;
+mod score_decomposition;
+mod score_vectors;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod tune;

@@ -21,7 +21,7 @@ pub fn see(monitor: &mut Monitor, arguments: &arguments::Monitor, path: &str, sh
     let target = arguments.of_predictions.target.clone().unwrap_or_default();
     let columns = PredictionColumns { target: Some(target.clone()), ..PredictionColumns::default() };
     let mut reader = prediction_input::reader(path, columns, &arguments.of_predictions.form, &arguments.file)?;
-    let (bar, at_once) = (Bar::rows(shared), chunk_rows(reader.form()));
+    let (bar, at_once) = (Bar::rows(shared), chunk_rows(std::slice::from_ref(reader.form())));
     let before = monitor.rows();
     while let Some(chunk) = reader.next_chunk(at_once)? {
         monitor.update(&chunk.predictions, &chunk.predictions, &chunk.y)?;

@@ -37,7 +37,8 @@ pub fn learn(calibrate: &Calibrate, predictions: &str, shared: &Shared) -> Resul
     let columns =
         PredictionColumns { target: Some(target.clone()), group: calibrate.by.clone(), ..PredictionColumns::default() };
     let mut reader = prediction_input::reader(predictions, columns, &flags.form, &calibrate.file)?;
-    let (mut set, bar, at_once) = (RecalibrationSet::default(), Bar::rows(shared), chunk_rows(reader.form()));
+    let (mut set, bar, at_once) =
+        (RecalibrationSet::default(), Bar::rows(shared), chunk_rows(std::slice::from_ref(reader.form())));
     while let Some(chunk) = reader.next_chunk(at_once)? {
         set.add(&chunk.predictions, &chunk.y, &chunk.groups)?;
         bar.add(chunk.y.len());
@@ -100,7 +101,7 @@ pub fn run(arguments: &Recalibrate, shared: &Shared) -> Result<(), Error> {
         Some(draws) => (1..=draws).map(|draw| format!("draw_{draw}")).collect(),
         None => levels.iter().map(|level| format!("q{level}")).collect(),
     };
-    let (bar, at_once, mut rows) = (Bar::rows(shared), chunk_rows(reader.form()), 0);
+    let (bar, at_once, mut rows) = (Bar::rows(shared), chunk_rows(std::slice::from_ref(reader.form())), 0);
     while let Some(chunk) = reader.next_chunk(at_once)? {
         let failed = |error: Error| match error.location().row() {
             Some(row) => Error::data(error.message().to_string())

@@ -21,7 +21,7 @@ pub fn report(arguments: &arguments::Report, path: &str, shared: &Shared) -> Res
     };
     let mut reader = prediction_input::reader(path, columns, &flags.form, &arguments.file)?;
     let mut set = PredictionSetBuilder::new();
-    let (bar, at_once) = (Bar::rows(shared), chunk_rows(reader.form()));
+    let (bar, at_once) = (Bar::rows(shared), chunk_rows(std::slice::from_ref(reader.form())));
     while let Some(chunk) = reader.next_chunk(at_once)? {
         set.add(&chunk.predictions, &chunk.y, chunk.weights.as_deref(), &chunk.rows);
         bar.add(chunk.y.len());

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use negmm::Error;
 use negmm::prediction_table::{Form, PredictionChunk, PredictionColumns};
-use negmm::verification::{
-    Decomposition, ScoreSpec, ScoreSummary, Scorecard, decompose, randomised_pit, threshold_grid,
-};
-use negmm::{Distribution, Error, Predictions};
+use negmm::verification::{ScoreSpec, ScoreSummary, Scorecard, randomised_pit};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Shared;
 use crate::arguments::predictions::Score;
 use crate::command::report::source;
+use crate::command::score_decomposition::{Decompositions, Kept};
+use crate::command::score_vectors;
 use crate::console::{print, print_json, warn};
 use crate::format::{bars, count, counted, number};
 use crate::output::Output;
@@ -21,12 +21,8 @@ use crate::prediction_input::{self, chunk_rows, numbers};
 use crate::progress::Bar;
 use crate::text_table;
 
-/// Rows of the decomposition, at most, and its thresholds.
-const DECOMPOSED_ROWS: usize = 4_000;
-const DECOMPOSED_THRESHOLDS: usize = 100;
-
 /// Groups, at most.
-const MOST_GROUPS: usize = 1_000;
+pub const MOST_GROUPS: usize = 1_000;
 
 /// Groups that are shown.
 const GROUPS_SHOWN: usize = 20;
@@ -35,14 +31,22 @@ const GROUPS_SHOWN: usize = 20;
 pub fn run(arguments: &Score, shared: &Shared) -> Result<(), Error> {
     shared.threads();
     let spec = spec(arguments)?;
+    let targets = arguments.targets();
     let written =
         arguments.rows.as_deref().map(|path| OutputPath { what: "table of rows", path, option: "--rows FILE" });
     check_distinct(shared.json, written.as_slice(), &[("predictions", Path::new(&arguments.predictions))])?;
     if arguments.rows.as_deref() == Some("-") {
         return Err(Error::options("--rows needs the name of a file, not -"));
     }
+    if targets.len() > 1 {
+        return score_vectors::run(arguments, &targets, &spec, shared);
+    }
+    if arguments.scales.is_some() || arguments.variogram_order.is_some() {
+        return Err(Error::options("--scales and --variogram-order are for several targets: --target a,b"));
+    }
+    let target = targets[0].clone();
     let columns = PredictionColumns {
-        target: Some(arguments.target.clone()),
+        target: Some(target.clone()),
         weight: arguments.weight.clone(),
         group: arguments.by.clone(),
         ..PredictionColumns::default()
@@ -50,22 +54,22 @@ pub fn run(arguments: &Score, shared: &Shared) -> Result<(), Error> {
     let mut reader = prediction_input::reader(&arguments.predictions, columns, &arguments.form, &arguments.file)?;
     let rows = arguments.rows.as_deref().map(Output::create).transpose()?;
     let mut all = Scored::new(&spec, rows)?;
-    let (at_once, bar) = (chunk_rows(reader.form()), Bar::rows(shared));
+    let (at_once, bar) = (chunk_rows(std::slice::from_ref(reader.form())), Bar::rows(shared));
     while let Some(chunk) = reader.next_chunk(at_once)? {
         all.add(&chunk)?;
         bar.add(chunk.y.len());
     }
     bar.clear();
-    warn(shared.quiet, &prediction_input::warnings(&reader, &arguments.target));
+    warn(shared.quiet, &prediction_input::warnings(&reader, &target));
     let form = reader.form().to_string();
     let result = all.finish()?;
     if shared.json {
-        return print_json(&result.json(arguments, &form, reader.crossing()));
+        return print_json(&result.json((&target, arguments.by.is_some()), &form, reader.crossing()));
     }
     let rows = result.summary.rows as usize;
     print(&format!(
         "{}\n\n{}",
-        heading(rows, &arguments.predictions, &arguments.target, reader.form()),
+        heading(rows, &arguments.predictions, &target, reader.form()),
         result.text(arguments.by.as_deref())
     ))
 }
@@ -86,11 +90,7 @@ fn spec(arguments: &Score) -> Result<ScoreSpec, Error> {
     }
     spec.levels = list("quantiles", &arguments.quantiles)?.unwrap_or_default();
     spec.thresholds = list("thresholds", &arguments.thresholds)?.unwrap_or_default();
-    spec.between = match list("between", &arguments.between)?.as_deref() {
-        None => None,
-        Some([low, high]) if low < high => Some((*low, *high)),
-        Some(_) => return Err(Error::option("between", "must be two numbers, the smaller first, such as 0,10")),
-    };
+    spec.between = arguments.between.as_deref().map(prediction_input::between).transpose()?;
     Ok(spec)
 }
 
@@ -104,18 +104,12 @@ struct Scored {
     kept: Kept,
 }
 
-/// Rows that are kept for the decomposition: every `stride`-th.
-struct Kept {
-    stride: u64,
-    rows: Vec<(Predictions, f64, f64)>,
-}
-
 /// All that is shown.
 struct Outcome {
     summary: ScoreSummary,
     groups: Vec<(String, ScoreSummary)>,
-    parts: Option<Decomposition>,
-    decomposed: usize,
+    parts: Decompositions,
+    of_groups: BTreeMap<String, Decompositions>,
 }
 
 impl Scored {
@@ -124,7 +118,7 @@ impl Scored {
         if let Some(rows) = &mut rows {
             rows.write(format!("row,target,pit,{}\n", all.names().join(",")).as_bytes())?;
         }
-        let kept = Kept { stride: 1, rows: Vec::new() };
+        let kept = Kept::default();
         Ok(Self { spec: spec.clone(), all, groups: BTreeMap::new(), rows, seen: 0, kept })
     }
 
@@ -149,7 +143,7 @@ impl Scored {
                     file.write(format!("{},{:?},{pit:?},{}\n", rows[at], y[at], cells.join(",")).as_bytes())?;
                 }
             }
-            self.kept.add(number, || (predictions.select(&[at]), y[at], weight));
+            self.kept.add(number, || (predictions.select(&[at]), y[at], weight, groups.get(at).cloned()));
         }
         if self.groups.len() > MOST_GROUPS {
             return Err(Error::data(format!("there are more than {} groups", count(MOST_GROUPS))));
@@ -165,45 +159,14 @@ impl Scored {
         }
         let groups =
             self.groups.into_iter().map(|(name, card)| Ok((name, card.finish()?))).collect::<Result<_, Error>>()?;
-        let parts = self.kept.decomposition();
-        Ok(Outcome { summary, groups, parts, decomposed: self.kept.rows.len() })
-    }
-}
-
-impl Kept {
-    fn add(&mut self, number: u64, row: impl FnOnce() -> (Predictions, f64, f64)) {
-        if !number.is_multiple_of(self.stride) {
-            return;
-        }
-        self.rows.push(row());
-        if self.rows.len() > DECOMPOSED_ROWS {
-            let mut keep = false;
-            self.rows.retain(|_| {
-                keep = !keep;
-                keep
-            });
-            self.stride *= 2;
-        }
-    }
-
-    fn decomposition(&self) -> Option<Decomposition> {
-        let y: Vec<f64> = self.rows.iter().map(|row| row.1).collect();
-        let weights: Vec<f64> = self.rows.iter().map(|row| row.2).collect();
-        let (thresholds, width) = threshold_grid(&y, DECOMPOSED_THRESHOLDS);
-        if thresholds.is_empty() || weights.iter().sum::<f64>() <= 0.0 {
-            return None;
-        }
-        let cdf: Vec<f64> = self
-            .rows
-            .iter()
-            .flat_map(|(row, _, _)| thresholds.iter().map(|threshold| row.row(0).cdf(*threshold)))
-            .collect();
-        Some(decompose(&cdf, &y, Some(&weights), &thresholds, width))
+        let parts = self.kept.decompositions(&self.spec.thresholds);
+        let of_groups = self.kept.of_groups(&self.spec.thresholds);
+        Ok(Outcome { summary, groups, parts, of_groups })
     }
 }
 
 /// The name of a score in the table.
-fn label(name: &str) -> String {
+pub fn label(name: &str) -> String {
     let fixed = match name {
         "crps" => "CRPS",
         "log_score" => "log score (NLL)",
@@ -275,67 +238,29 @@ impl Outcome {
                 number(test.dispersion),
             );
         }
-        if let Some(parts) = self.parts {
-            let of = match self.decomposed as u64 == summary.rows {
-                true => String::new(),
-                false => format!(", by {}", counted(self.decomposed, "row")),
-            };
-            text += &format!(
-                "\nCRPS within the range of the targets{of}: {} = {} miscalibration - {} discrimination + {} uncertainty",
-                number(parts.score),
-                number(parts.miscalibration),
-                number(parts.discrimination),
-                number(parts.uncertainty),
-            );
-        }
+        text += &self.parts.text(summary.rows);
         for (name, rows) in &summary.infinite {
             text += &format!("\n{}: infinite in {}", label(name), counted(*rows as usize, "row"));
         }
         if let Some(by) = by {
-            text += &format!("\n\n{}", self.group_table(by));
+            text += &format!("\n\n{}", summary_table(by, &self.groups));
         }
         text
     }
 
-    fn group_table(&self, by: &str) -> String {
-        let mut lines =
-            vec![[by, "rows", "CRPS", "se", "log score", "WIS", "in 90 %", "PIT p"].map(str::to_string).to_vec()];
-        for (name, summary) in self.groups.iter().take(GROUPS_SHOWN) {
-            let find = |score: &str| summary.scores.iter().find(|(own, _, _)| own == score);
-            let of = |score: &str| find(score).map_or(String::new(), |(_, mean, _)| number(*mean));
-            let se =
-                find("crps").map_or(String::new(), |(_, _, se)| if se.is_nan() { "-".into() } else { number(*se) });
-            let covered = find("coverage_0.9").map_or("-".to_string(), |(_, mean, _)| format!("{:.1} %", 100.0 * mean));
-            let p = summary.pit.test().map_or(String::new(), |test| p_value(test.p_value).replace("= ", ""));
-            lines.push(vec![
-                name.clone(),
-                count(summary.rows as usize),
-                of("crps"),
-                se,
-                of("log_score"),
-                of("weighted_interval_score"),
-                covered,
-                p,
-            ]);
-        }
-        let more = self.groups.len().saturating_sub(GROUPS_SHOWN);
-        let more = if more > 0 { format!("\nand {} more", counted(more, "group")) } else { String::new() };
-        text_table::table(&lines) + &more
-    }
-
-    fn json(&self, arguments: &Score, form: &str, crossing: usize) -> Value {
+    fn json(&self, (target, by): (&str, bool), form: &str, crossing: usize) -> Value {
         let mut value = summary_json(&self.summary);
-        value["target"] = json!(arguments.target);
+        value["target"] = json!(target);
         value["form"] = json!(form);
         value["crossing_rows"] = json!(crossing);
-        value["decomposition"] = json!(self.parts.map(|parts| json!({
-            "rows": self.decomposed, "score": parts.score, "miscalibration": parts.miscalibration,
-            "discrimination": parts.discrimination, "uncertainty": parts.uncertainty,
-        })));
-        if arguments.by.is_some() {
+        self.parts.write(&mut value);
+        if by {
             let group = |(name, summary): &(String, ScoreSummary)| {
                 let mut value = summary_json(summary);
                 value["group"] = json!(name);
+                if let Some(parts) = self.of_groups.get(name) {
+                    parts.write(&mut value);
+                }
                 value
             };
             value["groups"] = json!(self.groups.iter().map(group).collect::<Vec<_>>());
@@ -344,7 +269,33 @@ impl Outcome {
     }
 }
 
-fn summary_json(summary: &ScoreSummary) -> Value {
+/// The scores of groups or targets, a line each.
+pub fn summary_table(by: &str, groups: &[(String, ScoreSummary)]) -> String {
+    let mut lines =
+        vec![[by, "rows", "CRPS", "se", "log score", "WIS", "in 90 %", "PIT p"].map(str::to_string).to_vec()];
+    for (name, summary) in groups.iter().take(GROUPS_SHOWN) {
+        let find = |score: &str| summary.scores.iter().find(|(own, _, _)| own == score);
+        let of = |score: &str| find(score).map_or(String::new(), |(_, mean, _)| number(*mean));
+        let se = find("crps").map_or(String::new(), |(_, _, se)| if se.is_nan() { "-".into() } else { number(*se) });
+        let covered = find("coverage_0.9").map_or("-".to_string(), |(_, mean, _)| format!("{:.1} %", 100.0 * mean));
+        let p = summary.pit.test().map_or(String::new(), |test| p_value(test.p_value).replace("= ", ""));
+        lines.push(vec![
+            name.clone(),
+            count(summary.rows as usize),
+            of("crps"),
+            se,
+            of("log_score"),
+            of("weighted_interval_score"),
+            covered,
+            p,
+        ]);
+    }
+    let more = groups.len().saturating_sub(GROUPS_SHOWN);
+    let more = if more > 0 { format!("\nand {} more", counted(more, "group")) } else { String::new() };
+    text_table::table(&lines) + &more
+}
+
+pub fn summary_json(summary: &ScoreSummary) -> Value {
     let score = |(name, mean, se): &(String, f64, f64)| (name.clone(), json!({ "mean": mean, "se": se }));
     let scores: Map<String, Value> = summary.scores.iter().map(score).collect();
     let test = summary.pit.test().map(|test| {

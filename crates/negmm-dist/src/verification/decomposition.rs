@@ -35,6 +35,36 @@ pub fn threshold_grid(y: &[f64], count: usize) -> (Vec<f64>, f64) {
     ((0..count).map(|at| low + width * (at as f64 + 0.5)).collect(), width)
 }
 
+/// Thresholds of [`decompose_crps`].
+const THRESHOLDS: usize = 100;
+
+/// The decomposition of the CRPS within the range of the targets, by 100 thresholds; none where all targets are equal or all weights
+/// are 0. `cdf` is the predicted cdf of a row at a threshold.
+pub fn decompose_crps(cdf: impl Fn(usize, f64) -> f64, y: &[f64], weights: Option<&[f64]>) -> Option<Decomposition> {
+    let (thresholds, width) = threshold_grid(y, THRESHOLDS);
+    let some = weights.is_none_or(|weights| weights.iter().sum::<f64>() > 0.0) && !thresholds.is_empty();
+    some.then(|| decompose(&cdf_at(cdf, y.len(), &thresholds), y, weights, &thresholds, width))
+}
+
+/// The decomposition of the Brier score of the event Y <= `threshold`; none where all weights are 0.
+pub fn decompose_brier(
+    cdf: impl Fn(usize, f64) -> f64,
+    y: &[f64],
+    weights: Option<&[f64]>,
+    threshold: f64,
+) -> Option<Decomposition> {
+    let some = weights.is_none_or(|weights| weights.iter().sum::<f64>() > 0.0) && !y.is_empty();
+    some.then(|| decompose(&cdf_at(cdf, y.len(), &[threshold]), y, weights, &[threshold], 1.0))
+}
+
+/// P(Y <= threshold), rows × thresholds.
+fn cdf_at(cdf: impl Fn(usize, f64) -> f64, rows: usize, thresholds: &[f64]) -> Vec<f64> {
+    (0..rows)
+        .flat_map(|row| thresholds.iter().map(move |threshold| (row, *threshold)))
+        .map(|(row, at)| cdf(row, at))
+        .collect()
+}
+
 /// The decomposition of the score integrated over `thresholds`, each of which stands for `width`: `cdf` is rows × thresholds, the
 /// predicted P(Y <= threshold).
 ///

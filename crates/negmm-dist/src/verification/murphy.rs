@@ -23,15 +23,21 @@ pub fn elementary_mean_score(x: f64, y: f64, theta: f64) -> f64 {
 /// The curve of a Murphy diagram: the mean elementary score at each θ, of quantiles of a level, or of means.
 ///
 /// # Panics
-/// When the numbers of predictions and targets differ.
-pub fn murphy_curve(x: &[f64], y: &[f64], level: Option<f64>, thetas: &[f64]) -> Vec<f64> {
+/// When the numbers of predictions, targets and weights differ.
+pub fn murphy_curve(x: &[f64], y: &[f64], weights: Option<&[f64]>, level: Option<f64>, thetas: &[f64]) -> Vec<f64> {
     assert_eq!(x.len(), y.len(), "one prediction for each target");
+    assert!(weights.is_none_or(|weights| weights.len() == y.len()), "one weight for each target");
+    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let total: f64 = (0..y.len()).map(weight).sum();
     let mean = |theta: &f64| {
-        let of = |(x, y): (&f64, &f64)| match level {
-            Some(level) => elementary_quantile_score(*x, *y, level, *theta),
-            None => elementary_mean_score(*x, *y, *theta),
+        let of = |(row, (x, y)): (usize, (&f64, &f64))| {
+            weight(row)
+                * match level {
+                    Some(level) => elementary_quantile_score(*x, *y, level, *theta),
+                    None => elementary_mean_score(*x, *y, *theta),
+                }
         };
-        x.iter().zip(y).map(of).sum::<f64>() / x.len() as f64
+        x.iter().zip(y).enumerate().map(of).sum::<f64>() / total
     };
     thetas.iter().map(mean).collect()
 }

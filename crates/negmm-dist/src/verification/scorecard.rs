@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::means::ScoreMeans;
 use super::pit::{PitHistogram, randomised_pit};
 use super::{
     QuantileWeight, brier_score, cde_loss, interval_score, quantile_score, quantile_weighted_crps,
@@ -137,14 +138,7 @@ fn weighted_interval_score_of(y: f64, levels: &[f64], quantiles: &[f64], row: Di
 #[derive(Clone, Debug)]
 pub struct Scorecard {
     spec: ScoreSpec,
-    names: Vec<String>,
-    rows: u64,
-    weight: f64,
-    squared_weight: f64,
-    /// Mean and sum of squared deviations of each score.
-    means: Vec<f64>,
-    squares: Vec<f64>,
-    infinite: Vec<u64>,
+    means: ScoreMeans,
     pit: PitHistogram,
 }
 
@@ -184,24 +178,12 @@ impl Scorecard {
             return Err(Error::options("expected levels of quantiles in ascending order"));
         }
         spec.step.map_or(Ok(()), crate::predictive::check_step)?;
-        let names = spec.names();
-        let zeros = vec![0.0; names.len()];
-        Ok(Self {
-            means: zeros.clone(),
-            squares: zeros,
-            infinite: vec![0; names.len()],
-            names,
-            spec,
-            rows: 0,
-            weight: 0.0,
-            squared_weight: 0.0,
-            pit: PitHistogram::default(),
-        })
+        Ok(Self { means: ScoreMeans::new(spec.names()), spec, pit: PitHistogram::default() })
     }
 
     /// The names of the scores.
     pub fn names(&self) -> &[String] {
-        &self.names
+        self.means.names()
     }
 
     /// The scores of each row: rows × names.
@@ -243,23 +225,8 @@ impl Scorecard {
 
     /// Adds the scores and the PIT of one row.
     pub fn add_row(&mut self, scores: &[f64], pit: f64, weight: f64) {
-        self.rows += 1;
+        self.means.add(scores, weight);
         self.pit.add(pit, weight);
-        self.squared_weight += weight * weight;
-        self.weight += weight;
-        if weight == 0.0 {
-            return;
-        }
-        for (at, score) in scores.iter().enumerate() {
-            if !score.is_finite() {
-                self.infinite[at] += 1;
-                continue;
-            }
-            // West's update of weighted means.
-            let difference = score - self.means[at];
-            self.means[at] += difference * weight / self.weight;
-            self.squares[at] += weight * difference * (score - self.means[at]);
-        }
     }
 
     /// The means over all rows added.
@@ -267,27 +234,11 @@ impl Scorecard {
     /// # Errors
     /// When there is no row, or all weights are 0.
     pub fn finish(&self) -> Result<ScoreSummary> {
-        if self.rows == 0 {
-            return Err(Error::data("expected at least 1 row with a known target, found none"));
-        }
-        if self.weight <= 0.0 {
-            return Err(Error::data("all weights are 0"));
-        }
-        let effective = self.weight * self.weight / self.squared_weight;
-        let of = |(at, name): (usize, &String)| {
-            if self.infinite[at] > 0 {
-                return (name.clone(), f64::INFINITY, f64::NAN);
-            }
-            let variance = self.squares[at] / self.weight;
-            let se = if effective > 1.0 { (variance / (effective - 1.0)).sqrt() } else { f64::NAN };
-            (name.clone(), self.means[at], se)
-        };
-        let infinite = self.names.iter().cloned().zip(self.infinite.iter().copied()).filter(|(_, rows)| *rows > 0);
         Ok(ScoreSummary {
-            rows: self.rows,
-            scores: self.names.iter().enumerate().map(of).collect(),
+            rows: self.means.rows(),
+            scores: self.means.means()?,
             pit: self.pit.clone(),
-            infinite: infinite.collect(),
+            infinite: self.means.infinite(),
         })
     }
 }

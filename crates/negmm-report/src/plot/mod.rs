@@ -9,6 +9,7 @@ mod scores;
 mod sharpness;
 mod survival;
 mod training;
+mod verification;
 
 use negmm_draw::Figure;
 
@@ -21,6 +22,7 @@ pub use scores::{score_table, scores};
 pub use sharpness::sharpness;
 pub use survival::survival;
 pub use training::training;
+pub use verification::{murphy, reliability};
 
 /// A plot.
 pub struct Plot {

@@ -28,7 +28,7 @@ impl Form {
                     FamilyName::Column(column) => Some((column.clone(), ColumnType::text())),
                     FamilyName::Given(_) => None,
                 };
-                family.into_iter().chain(parameters.iter().map(number)).collect()
+                family.into_iter().chain(parameters.iter().map(|(_, name)| number(name))).collect()
             }
         }
     }
@@ -85,17 +85,17 @@ impl Form {
     }
 }
 
-fn families(table: &Table, family: &FamilyName, parameters: &[String]) -> Result<Predictions> {
+fn families(table: &Table, family: &FamilyName, parameters: &[(String, String)]) -> Result<Predictions> {
     // A family that has no such parameter leaves its cell empty.
-    let columns: Vec<Cow<'_, [f64]>> = parameters.iter().map(|name| column(table, name)).collect::<Result<_>>()?;
+    let columns: Vec<Cow<'_, [f64]>> = parameters.iter().map(|(_, name)| column(table, name)).collect::<Result<_>>()?;
     let one = |row: usize, name: &str, at: &str| {
         let values: Vec<(&str, f64)> =
-            parameters.iter().map(String::as_str).zip(columns.iter().map(|column| column[row])).collect();
+            parameters.iter().map(|(name, _)| name.as_str()).zip(columns.iter().map(|column| column[row])).collect();
         Family::named(name, &values).map_err(|error| table.at_cell(error, row, at))
     };
     let families: Vec<Family> = match family {
         FamilyName::Given(name) => {
-            (0..table.rows()).map(|row| one(row, name, &parameters[0])).collect::<Result<_>>()?
+            (0..table.rows()).map(|row| one(row, name, &parameters[0].1)).collect::<Result<_>>()?
         }
         FamilyName::Column(name) => {
             let Some(Column::Text { codes, levels }) = table.column(name) else {
@@ -132,7 +132,7 @@ pub(super) fn numbers<'t>(table: &'t Table, name: &str) -> Result<Cow<'t, [f64]>
 }
 
 /// Columns as a matrix, row after row.
-fn matrix(table: &Table, names: &[&str]) -> Result<Vec<f64>> {
+pub(super) fn matrix(table: &Table, names: &[&str]) -> Result<Vec<f64>> {
     let columns: Vec<Cow<'_, [f64]>> = names.iter().map(|name| numbers(table, name)).collect::<Result<_>>()?;
     let mut values = Vec::with_capacity(table.rows() * names.len());
     for row in 0..table.rows() {

@@ -82,8 +82,8 @@ pub enum Form {
     Family {
         /// The family of all rows, or the column with the family of each.
         family: FamilyName,
-        /// The name of each parameter, which is the name of its column.
-        parameters: Vec<String>,
+        /// The name of each parameter, and its column.
+        parameters: Vec<(String, String)>,
     },
 }
 
@@ -99,6 +99,9 @@ pub enum FamilyName {
 /// `99 quantiles, q0.01 to q0.99`
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |parameters: &[(String, String)]| {
+            parameters.iter().map(|(_, column)| column.as_str()).collect::<Vec<_>>().join(", ")
+        };
         let ends = |columns: &[(f64, String)]| match columns {
             [(_, one)] => format!("1 quantile, {one}"),
             [(_, first), .., (_, last)] => format!("{} quantiles, {first} to {last}", columns.len()),
@@ -121,10 +124,10 @@ impl fmt::Display for Form {
                 write!(f, "histograms of {} bins from {low} to {high}", bins.len())
             }
             Self::Family { family: FamilyName::Given(name), parameters } => {
-                write!(f, "{name} distributions, {}", parameters.join(", "))
+                write!(f, "{name} distributions, {}", names(parameters))
             }
             Self::Family { family: FamilyName::Column(column), parameters } => {
-                write!(f, "families of column {column:?}, {}", parameters.join(", "))
+                write!(f, "families of column {column:?}, {}", names(parameters))
             }
         }
     }

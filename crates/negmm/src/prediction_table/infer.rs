@@ -195,6 +195,7 @@ fn family(names: &[&str], hints: &FormHints) -> Result<Option<Form>> {
             "a family needs columns with its parameters, such as loc and scale, and there are none",
         ));
     }
+    let parameters = parameters.into_iter().map(|name| (name.clone(), name)).collect();
     Ok(Some(Form::Family { family, parameters }))
 }
 

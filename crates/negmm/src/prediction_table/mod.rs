@@ -18,7 +18,9 @@ mod form;
 mod infer;
 mod reader;
 mod targets;
+mod vectors;
 
 pub use form::{Form, FormHints, FormKind};
 pub use reader::{PredictionChunk, PredictionColumns, PredictionReader};
 pub use targets::Targets;
+pub use vectors::{VectorChunk, VectorReader};

@@ -28,7 +28,7 @@ pub struct PredictionColumns {
 }
 
 impl PredictionColumns {
-    fn names(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
         [&self.target, &self.weight, &self.group, &self.key, &self.time].into_iter().flatten()
     }
 }
@@ -114,6 +114,11 @@ impl PredictionReader {
         self.without_target
     }
 
+    /// Targets of another file for which there was no prediction so far.
+    pub fn without_prediction(&self) -> usize {
+        self.targets.as_ref().map_or(0, Targets::not_found)
+    }
+
     /// Rows so far whose quantiles crossed and were rearranged.
     pub fn crossing(&self) -> usize {
         self.crossing
@@ -127,9 +132,9 @@ impl PredictionReader {
         while let Some(chunk) = self.stream.next_chunk(max_rows)? {
             let mut table = chunk.table;
             let mut y = Vec::new();
-            if let Some(targets) = &self.targets {
+            if let Some(targets) = &mut self.targets {
                 let name = self.columns.key.as_deref().unwrap_or_default();
-                let found: Vec<Option<f64>> = keys(&table, name)?.iter().map(|key| targets.get(key)).collect();
+                let found: Vec<Option<f64>> = keys(&table, name)?.iter().map(|key| targets.find(key)).collect();
                 table = self.with_targets(table, &found);
                 y = found.into_iter().flatten().collect();
             } else if let Some(target) = &self.columns.target {
@@ -176,7 +181,7 @@ impl PredictionReader {
 }
 
 /// Weights of a chunk: finite and not negative. That not all are 0 is known at the end only.
-fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
+pub(super) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     let weights = numbers(table, name)?;
     match weights.iter().position(|weight| *weight < 0.0) {
         Some(row) => {
@@ -206,7 +211,12 @@ fn plan(
             .flatten()
             .map(|name| (name.clone(), ColumnType::text())),
     );
+    Ok((form, Schema { columns: unique(wanted), keep: columns.keep.clone(), ..Schema::default() }.in_dialect(dialect)?))
+}
+
+/// The columns, each once: the first type counts.
+pub(super) fn unique(mut columns: Vec<(String, ColumnType)>) -> Vec<(String, ColumnType)> {
     let mut seen = std::collections::HashSet::new();
-    wanted.retain(|(name, _)| seen.insert(name.clone()));
-    Ok((form, Schema { columns: wanted, keep: columns.keep.clone(), ..Schema::default() }.in_dialect(dialect)?))
+    columns.retain(|(name, _)| seen.insert(name.clone()));
+    columns
 }

@@ -1,6 +1,6 @@
 //! Observed targets of another file than the predictions, found by a key.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use negmm_data::{Column, MISSING, Table};
 use negmm_dist::{Error, Result};
@@ -9,6 +9,7 @@ use negmm_dist::{Error, Result};
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
     by_key: HashMap<String, f64>,
+    found: HashSet<String>,
 }
 
 impl Targets {
@@ -30,12 +31,21 @@ impl Targets {
             }
             by_key.insert(key_of_row, *y);
         }
-        Ok(Self { by_key })
+        Ok(Self { by_key, found: HashSet::new() })
     }
 
-    /// The target of this key.
-    pub fn get(&self, key: &str) -> Option<f64> {
-        self.by_key.get(key).copied()
+    /// The target of this key, which is now found.
+    pub fn find(&mut self, key: &str) -> Option<f64> {
+        let y = *self.by_key.get(key)?;
+        if !self.found.contains(key) {
+            self.found.insert(key.to_string());
+        }
+        Some(y)
+    }
+
+    /// How many keys were not asked for: rows without predictions.
+    pub fn not_found(&self) -> usize {
+        self.by_key.len() - self.found.len()
     }
 }
 
