@@ -71,7 +71,7 @@ pub fn murphy(target: &str, baseline: &Predictions, evaluation: &EvaluationSet) 
             lines.push(vec![num(thetas[at]), name.to_string(), num(ours[at]), num(constant[at])]);
         }
         let panel =
-            Panel::new(Axis::new(format!("threshold of {target}")), Axis::new("mean elementary score").include(0.0))
+            Panel::new(Axis::new(format!("threshold of {target}")), Axis::new("mean score").include(0.0))
                 .title(name)
                 .with(Mark::line(&thetas, &constant).colour(Colour::Orange).width(1.5).dashed().name("constant"))
                 .with(Mark::line(&thetas, &ours).colour(Colour::Blue).width(2.0).name("model"));
@@ -82,7 +82,7 @@ pub fn murphy(target: &str, baseline: &Predictions, evaluation: &EvaluationSet) 
         figure.described(format!("No worse than the constant baseline at {} of the thresholds.", words.join(", ")));
     Some(Plot {
         name: "murphy".into(),
-        caption: "Murphy diagrams: every score that is consistent for a mean or a quantile is a weighted mean of the elementary \
+        caption: "Mean elementary scores: every score that is consistent for a mean or a quantile is a weighted mean of these \
             scores along the axis. Where the curve of the model is nowhere above that of the baseline, it is at least as good by \
             all of these scores; lower is better."
             .into(),
