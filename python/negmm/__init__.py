@@ -18,7 +18,7 @@ plain arrays.
 
 from importlib.metadata import version as _version
 
-from negmm import metrics
+from negmm import metrics, plots
 from negmm.distribution import Distribution
 from negmm.evaluate import Evaluation, evaluate
 from negmm.forecaster import Forecaster
@@ -71,6 +71,7 @@ __all__ = [
     "load",
     "metrics",
     "partial_dependence",
+    "plots",
     "predict_dist",
     "suggest",
     "tune",

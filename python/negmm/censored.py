@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from negmm.messages import DataWarning
+
 Numbers = NDArray[np.float64]
 
 
-def censored_bounds(y: Any) -> tuple[str | None, Numbers, Numbers] | None:
+def censored_bounds(y: Any, declared: bool = False) -> tuple[str | None, Numbers, Numbers] | None:
     """The name of the target, where it has one, and the lower and upper bound of each row; None for one number a row.
 
     A structured array has a field of bool, whether the target is observed, and one of numbers: the target, or the time
     of censoring. Two columns are the bounds themselves: equal where the target is observed, the upper one infinite
-    where it is right-censored.
+    where it is right-censored. That they are is to be ``declared``, else there is a warning.
 
     >>> censored_bounds(np.array([(True, 3.0), (False, 5.0)], dtype=[("event", bool), ("time", float)]))
     ('time', array([3., 5.]), array([ 3., inf]))
-    >>> censored_bounds([[3.0, 3.0], [5.0, np.inf]])
+    >>> censored_bounds([[3.0, 3.0], [5.0, np.inf]], declared=True)
     (None, array([3., 5.]), array([ 3., inf]))
     """
     fields = getattr(getattr(y, "dtype", None), "names", None)
@@ -29,6 +32,13 @@ def censored_bounds(y: Any) -> tuple[str | None, Numbers, Numbers] | None:
     if cells.shape[1:] != (2,):
         return None
     lower, upper = cells.astype(np.float64).T
+    if not declared:
+        warnings.warn(
+            "y has two columns, which are taken as the lower and upper bound of each target: pass censoring='interval' to "
+            "say so, or fit a JointRegressor if they are two targets",
+            DataWarning,
+            stacklevel=5,
+        )
     wrong = np.flatnonzero(~(np.isfinite(lower) & (lower <= upper)))
     if wrong.size:
         row = wrong[0]

@@ -13,7 +13,11 @@ from negmm import _native
 from negmm.distribution import Distribution
 from negmm.messages import python_errors
 from negmm.renamed import accepting_former_arguments
+from negmm.table import is_pandas
 from negmm.validation import check_vector
+
+#: Rows whose distributions are in memory at once where only their intervals are wanted.
+AT_ONCE = 20_000
 
 Self = TypeVar("Self", bound="ConformalMixin")
 
@@ -27,6 +31,7 @@ class ConformalMixin:
         def predict_dist(self, X: Any) -> Distribution: ...
         def _rows(self, X: Any) -> _native.Table: ...
         def _threads(self) -> int: ...
+        def _description(self) -> dict[str, Any]: ...
 
     @accepting_former_arguments(guaranteed="conformal")
     def predict_interval(
@@ -44,6 +49,9 @@ class ConformalMixin:
         prediction set: its coverage is guaranteed by the rows of :meth:`calibrate`. If these had groups or weights,
         ``by`` and ``sample_weight`` are those of ``X``.
         """
+        if not conformal and len(pieces := _pieces(X)) > 1 and self._description()["window"] is None:
+            # Of many rows the intervals are kept, not the distributions.
+            return np.concatenate([self.predict_interval(piece, coverage) for piece in pieces])
         distribution = self.predict_dist(X)
         if conformal:
             levels = np.atleast_1d(np.asarray(coverage, dtype=np.float64))
@@ -130,6 +138,15 @@ class ConformalMixin:
             return self.model_.outside(
                 region, float(coverage), len(distribution), by=_labels(by), weights=_listed(sample_weight)
             )
+
+
+def _pieces(X: Any) -> list[Any]:
+    """Pieces of an array or a pandas data frame of many rows; anything else as it is."""
+    rows = len(X) if isinstance(X, np.ndarray) and X.ndim == 2 or is_pandas(X) else 0
+    if rows <= AT_ONCE:
+        return [X]
+    of = X.iloc if is_pandas(X) else X
+    return [of[first : first + AT_ONCE] for first in range(0, rows, AT_ONCE)]
 
 
 def _labels(labels: ArrayLike | None) -> list[str] | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from negmm import _native, moments
+from negmm import _native, plots
 from negmm.html_repr import html_table
 from negmm.plotting import plot_row
 from negmm.seed import seed_of
@@ -42,7 +42,7 @@ class Distribution:
     index : pandas index, optional
         Names of the rows, for :meth:`to_pandas`.
     n_jobs : int, optional
-        Threads of the computations, as for estimators; None: all cores that this process may use.
+        Threads of the computations, as for estimators: None is 1, or that of ``joblib.parallel_config``.
 
     Examples
     --------
@@ -128,8 +128,9 @@ class Distribution:
 
     @classmethod
     def concat(cls, parts: Sequence[Distribution]) -> Distribution:
-        """The rows of several distributions one after the other; all mixtures or all samples, on one support. Mixtures
-        with fewer components are padded with components of weight 0."""
+        """The rows of several distributions one after the other; all mixtures or all samples, on one support and of as
+        many members. Members with fewer components are padded with components of weight 0. ``np.concatenate`` does the
+        same."""
         rows = [part._rows() for part in parts]
         supports = {part._predictions.support() for part in rows}
         kinds = {part._predictions.sample_count for part in rows}
@@ -137,20 +138,57 @@ class Distribution:
             raise ValueError(
                 "expected distributions of one kind: all mixtures, or as many samples each, on one support"
             )
+        members = sorted({part._predictions.members for part in rows})
+        if len(members) != 1:
+            raise ValueError(f"expected distributions of as many members each, found {members[0]} and {members[-1]}")
         if kinds != {None}:
             floor = max(part._parts()[1] for part in rows)
             samples = np.concatenate([part.samples for part in rows])
-            predictions = _native.Predictions.of_samples(samples, floor, 1, None)
+            between = np.concatenate([part.var_parts()[1] for part in rows]) if members[0] > 1 else None
+            predictions = _native.Predictions.of_samples(samples, floor, members[0], between)
         else:
-            width = max(part.means.shape[1] for part in rows)
+            each = [part._predictions.member_sizes or [part.means.shape[1]] for part in rows]
+            sizes = [max(of_member) for of_member in zip(*each, strict=True)]
             weights, means, sds = (
-                np.concatenate([_widened(getattr(part, name), width, filler) for part in rows])
+                np.concatenate(
+                    [_padded(getattr(part, name), own, sizes, filler) for part, own in zip(rows, each, strict=True)]
+                )
                 for name, filler in (("weights", 0.0), ("means", 0.0), ("sds", 1.0))
             )
-            predictions = _native.Predictions.of_mixtures(weights, means, sds, [])
+            predictions = _native.Predictions.of_mixtures(weights, means, sds, sizes if members[0] > 1 else [])
         indices = [part._index for part in rows]
         index = indices[0].append(indices[1:]) if all(index is not None for index in indices) else None
         return cls(predictions.with_support(*supports.pop()), index, rows[0]._n_jobs)
+
+    @classmethod
+    def pool(cls, parts: Sequence[Distribution], weights: ArrayLike | None = None) -> Distribution:
+        """The mixture of the predictions of several models for the same rows, each with a weight (equal ones by
+        default). The models are its members: :meth:`var_parts` has the variance between them.
+
+        >>> one, two = (Distribution.of_mixtures([[1.0]], [[mean]], [[1.0]]) for mean in (0.0, 2.0))
+        >>> Distribution.pool([one, two]).var_parts()
+        (array([1.]), array([1.]))
+        """
+        rows = [part._rows() for part in parts]
+        supports = {part._predictions.support() for part in rows}
+        if not rows or len({len(part) for part in rows}) != 1:
+            raise ValueError("expected distributions of as many rows each")
+        if len(supports) != 1 or any(part._predictions.components is None for part in rows):
+            raise ValueError("expected mixtures on one support")
+        shares = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        shares = shares / shares.sum()
+        sizes = [part.means.shape[1] for part in rows]
+        all_weights = [share * part.weights for share, part in zip(shares, rows, strict=True)]
+        means, sds = ([getattr(part, name) for part in rows] for name in ("means", "sds"))
+        arrays = (np.concatenate(arrays, axis=1) for arrays in (all_weights, means, sds))
+        predictions = _native.Predictions.of_mixtures(*arrays, sizes if len(sizes) > 1 else [])
+        return cls(predictions.with_support(*supports.pop()), rows[0]._index, rows[0]._n_jobs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """``np.concatenate`` of distributions, which functions such as ``cross_val_predict`` call."""
+        if function is np.concatenate and len(args) == 1 and kwargs.get("axis", 0) == 0:
+            return Distribution.concat(list(args[0]))
+        return NotImplemented
 
     def rescaled(self, shift: float, scale: float) -> Distribution:
         """The distributions of ``shift + scale · value``, exactly."""
@@ -303,30 +341,29 @@ class Distribution:
         return self.ppf(0.5)
 
     def mode(self) -> RowValues:
-        """Mode: the maximum of the density; on a grid the most probable value; with atoms the most probable atom."""
-        return self._shape(moments.modes)
+        """Mode: the maximum of the density; on a grid the most probable value; with atoms the most probable atom, unless
+        the most probable interval of a tenth of the sd has more probability."""
+        return self._each(self._predictions.modes(threads=self._threads()))
 
     def hdr(self, coverage: float = 0.9) -> list[Numbers] | Numbers:
         """Highest-density region: the smallest set of values that contains the target with probability ``coverage``.
         For each row an array of intervals × 2, several where the distribution has several peaks; on a grid both ends of
-        an interval are in it. Exact; of samples that of their normal kernel density estimate."""
+        an interval are in it. Atoms that are rare beside a density are left out. Exact; of samples that of their normal
+        kernel density estimate."""
         _check_probability("coverage", coverage)
-        found = self._predictions.regions(np.full(len(self._predictions), 1.0 - coverage), threads=self._threads())
+        found = self._predictions.highest_density(float(coverage), threads=self._threads())
         return found[0] if self._scalar else found
 
     def entropy(self) -> RowValues:
         """Differential entropy in nats; of a grid that of the probabilities, beside atoms the sum of both. For samples
         that of the normal distribution with their mean and sd."""
-        return self._shape(moments.entropies)
+        return self._each(self._predictions.entropies(threads=self._threads()))
 
     def moment(self, order: int) -> RowValues:
         """Raw moment of the given order."""
         if not isinstance(order, (int, np.integer)) or order < 1:
             raise ValueError(f"order must be a whole number, at least 1, found {order}")
-        return self._shape(lambda rows: moments.moments(rows, int(order)))
-
-    def _shape(self, of: Callable[[Distribution], Numbers]) -> RowValues:
-        return self._each(of(self._rows()))
+        return self._each(self._predictions.raw_moments(int(order), threads=self._threads()))
 
     def _rows(self) -> Distribution:
         """With a dimension of rows, also for one row."""
@@ -383,8 +420,9 @@ class Distribution:
         return self._evaluate("isf", q)
 
     def interval(self, confidence: ArrayLike = 0.95) -> tuple[RowValues, RowValues]:
-        """Lower and upper bound of the central interval with probability ``confidence``."""
-        _check_probability("confidence", confidence)
+        """Lower and upper bound of the central interval with probability ``confidence``: as in SciPy the median twice
+        for 0, and the ends of the support for 1."""
+        _check_probability("confidence", confidence, closed=True)
         outside = 0.5 * (1.0 - np.asarray(confidence, dtype=np.float64))
         return self.ppf(outside), self.isf(outside)
 
@@ -441,14 +479,16 @@ class Distribution:
                 columns.update({f"{name}_{k + 1}": part[:, k] for k in range(part.shape[1])})
         return pandas.DataFrame(columns, index=self._index)
 
-    def plot(self, row: int = 0, ax: Any = None, interval: float = 0.9) -> Any:
+    def plot(self, row: int | Sequence[int] = 0, ax: Any = None, interval: float = 0.9) -> Any:
         """Plots the density of one row with its mean and central interval; returns the axes. Of samples it is their
         histogram, on a grid there is a bar for each value, and an atom is an upright line with its probability beside
-        it.
+        it. Of several rows it is their densities in one picture. ``negmm.plots`` has calibration, fans and more.
 
         Needs matplotlib.
         """
-        return plot_row(self if self._scalar else self[row], ax, interval)
+        if isinstance(row, (int, np.integer)) or self._scalar:
+            return plot_row(self if self._scalar else self[row], ax, interval)
+        return plots.densities(self, row, ax=ax)
 
     def _evaluate(self, function: str, at: ArrayLike) -> RowValues:
         """Values of a function at numbers that broadcast with the rows."""
@@ -474,15 +514,23 @@ class Distribution:
         return self._evaluate(function, targets[:, 0] if targets.shape == (*self.shape, 1) else targets)
 
     def _threads(self) -> int:
-        return threads_of(-1 if self._n_jobs is None else self._n_jobs)
+        return threads_of(self._n_jobs)
 
     def _each(self, numbers: Numbers) -> RowValues:
         return numbers[0] if self._scalar else numbers
 
 
-def _widened(part: Numbers, width: int, filler: float) -> Numbers:
-    """With as many columns as ``width``."""
-    return np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=filler)
+def _padded(part: Numbers, own: Sequence[int], sizes: Sequence[int], filler: float) -> Numbers:
+    """With as many columns for each member as ``sizes``."""
+    blocks = np.split(part, np.cumsum(own)[:-1], axis=1)
+    missing = (size - block.shape[1] for size, block in zip(sizes, blocks, strict=True))
+    return np.concatenate(
+        [
+            np.pad(block, ((0, 0), (0, more)), constant_values=filler)
+            for block, more in zip(blocks, missing, strict=True)
+        ],
+        axis=1,
+    )
 
 
 def _of_named_parts(kind: str, first: Any, second: Numbers) -> _native.Predictions:
@@ -501,8 +549,9 @@ def _matrix(numbers: ArrayLike) -> Numbers:
     return part
 
 
-def _check_probability(name: str, value: ArrayLike) -> None:
+def _check_probability(name: str, value: ArrayLike, closed: bool = False) -> None:
     values = np.asarray(value, dtype=np.float64)
-    wrong = values[~((values > 0) & (values < 1))]
+    wrong = values[~((values >= 0) & (values <= 1) if closed else (values > 0) & (values < 1))]
     if wrong.size:
-        raise ValueError(f"expected a {name} strictly between 0 and 1, found {wrong.flat[0]:g}")
+        between = "between 0 and 1" if closed else "strictly between 0 and 1"
+        raise ValueError(f"expected a {name} {between}, found {wrong.flat[0]:g}")

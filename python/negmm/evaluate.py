@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from negmm import _native
 from negmm.adapters import as_distribution
 from negmm.distribution import Distribution
+from negmm.plots import BLUE, ORANGE, SKY
 from negmm.threads import threads_of
 from negmm.validation import Numbers, check_vector, check_weights
 
@@ -72,13 +73,13 @@ class Evaluation:
             _, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
         weights = np.ones_like(self.pit) if self._weights is None else self._weights
         total = weights.sum()
-        axes[0].hist(self.pit, bins=20, range=(0, 1), weights=weights / total, color="#56b4e9", edgecolor="white")
-        axes[0].axhline(0.05, color="#d55e00", linestyle="--")
+        axes[0].hist(self.pit, bins=20, range=(0, 1), weights=weights / total, color=SKY, edgecolor="white")
+        axes[0].axhline(0.05, color=ORANGE, linestyle="--")
         axes[0].set(xlabel="PIT", ylabel="fraction of rows", title=f"PIT (p = {self.pit_test['p_value']:.3g})")
         nominal = np.linspace(0.01, 0.99, 99)
         inside = np.abs(2 * self.pit - 1)[:, np.newaxis] <= nominal
-        axes[1].plot([0, 1], [0, 1], color="#d55e00", linestyle="--")
-        axes[1].plot(nominal, (inside * weights[:, np.newaxis]).sum(axis=0) / total, color="#0072b2")
+        axes[1].plot([0, 1], [0, 1], color=ORANGE, linestyle="--")
+        axes[1].plot(nominal, (inside * weights[:, np.newaxis]).sum(axis=0) / total, color=BLUE)
         axes[1].set(xlabel="nominal coverage", ylabel="empirical coverage", title="Central intervals")
         return axes
 

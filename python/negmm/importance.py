@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import _safe_indexing
 
+from negmm import _native
 from negmm.distribution import Distribution
 from negmm.table import is_pandas
 from negmm.task import Dates
@@ -116,6 +117,11 @@ def _pooled(dist: Distribution) -> Distribution:
     """The equally weighted mixture of all rows."""
     if dist._predictions.components is None:
         return Distribution.of_samples(np.sort(dist.samples.reshape(1, -1)))
-    weights, means, sds = (part.reshape(1, -1) for part in (dist.weights / len(dist), dist.means, dist.sds))
-    predictions = Distribution.of_mixtures(weights, means, sds)._predictions
+    # Of each member the components of all rows, one member after the other.
+    sizes = dist._predictions.member_sizes
+    blocks = [np.split(part, np.cumsum(sizes)[:-1], axis=1) for part in (dist.weights / len(dist), dist.means, dist.sds)]
+    weights, means, sds = (
+        np.concatenate([block.reshape(1, -1) for block in of_members], axis=1) for of_members in blocks
+    )
+    predictions = _native.Predictions.of_mixtures(weights, means, sds, [size * len(dist) for size in sizes])
     return Distribution(predictions.with_support(*dist._predictions.support()), n_jobs=dist._n_jobs)

@@ -297,6 +297,7 @@ class JointRegressor(RegressorMixin, BaseEstimator):
 
     @property
     def record_(self) -> dict[str, Any]:
+        """Training record: rows, seed, held-out scores of the model and of the baseline."""
         check_is_fitted(self)
         return json.loads(self.model_.describe())["record"]
 

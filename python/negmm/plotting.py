@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from negmm.plots import BLUE, ORANGE, axes_of
+
 if TYPE_CHECKING:
     from negmm.distribution import Distribution
 
@@ -17,21 +19,17 @@ MAX_BARS = 200
 
 def plot_row(one: Distribution, ax: Any, interval: float) -> Any:
     """Plots the distribution of one row with its mean and central interval; returns the axes."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("plot needs matplotlib: pip install matplotlib") from error
-    ax = pyplot.gca() if ax is None else ax
+    ax = axes_of(ax)
     values = _values(one)
     if len(values):
         _bars(one, ax, interval, values)
     elif one._predictions.components is None:
         lower, upper = one.interval(interval)
-        ax.hist(one.samples, bins="auto", density=True, color="C0", alpha=0.5, label="samples")
-        ax.axvspan(lower, upper, color="C0", alpha=0.15, label=_label(interval))
+        ax.hist(one.samples, bins="auto", density=True, color=BLUE, alpha=0.5, label="samples")
+        ax.axvspan(lower, upper, color=BLUE, alpha=0.15, label=_label(interval))
     else:
         _curve(one, ax, interval)
-    ax.axvline(one.mean(), color="C1", linestyle="--", label="mean")
+    ax.axvline(one.mean(), color=ORANGE, linestyle="--", label="mean")
     ax.set_xlabel("y")
     ax.set_ylabel("probability" if len(values) else "density")
     ax.legend()
@@ -51,8 +49,8 @@ def _bars(one: Distribution, ax: Any, interval: float, values: Any) -> None:
     lower, upper = one.interval(interval)
     step = one._predictions.support()[2]
     masses, inside = one.pmf(values), (values >= lower) & (values <= upper)
-    ax.bar(values, masses, 0.9 * step, color="C0", alpha=0.35, label="probability")
-    ax.bar(values[inside], masses[inside], 0.9 * step, color="C0", alpha=0.35, label=_label(interval))
+    ax.bar(values, masses, 0.9 * step, color=BLUE, alpha=0.35, label="probability")
+    ax.bar(values[inside], masses[inside], 0.9 * step, color=BLUE, alpha=0.35, label=_label(interval))
 
 
 def _curve(one: Distribution, ax: Any, interval: float) -> None:
@@ -61,15 +59,15 @@ def _curve(one: Distribution, ax: Any, interval: float) -> None:
     margin = 0.1 * (end - start)
     points = np.clip(np.linspace(start - margin, end + margin, POINTS), *one.support())
     density = one.pdf(points)
-    ax.plot(points, density, color="C0", label="density")
+    ax.plot(points, density, color=BLUE, label="density")
     inside = (points >= lower) & (points <= upper)
-    ax.fill_between(points, density, where=inside, color="C0", alpha=0.25, label=_label(interval))
+    ax.fill_between(points, density, where=inside, color=BLUE, alpha=0.25, label=_label(interval))
     atoms = np.unique(one.means[(one.sds == 0) & (one.weights > 0)])
     masses = one.pmf(atoms)
     # Probabilities cannot be read from an axis of densities: the most probable atom is drawn as high as the density.
     tops = masses / max(masses, default=1.0) * (density.max() or 1.0)
     if len(atoms):
-        ax.vlines(atoms, 0, tops, color="C0", linewidth=3, label="atom")
+        ax.vlines(atoms, 0, tops, color=BLUE, linewidth=3, label="atom")
     for atom, top, mass in zip(atoms, tops, masses, strict=True):
         ax.annotate(f"{100 * mass:.1f} %", (atom, top), (4, 2), textcoords="offset points")
 

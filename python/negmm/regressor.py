@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar, overload
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from negmm import _native
 from negmm.conformal import ConformalMixin
@@ -22,9 +22,10 @@ from negmm.messages import Details, option_of, python_errors, warn
 from negmm.options import METHODS, option_text, parameter_value
 from negmm.progress import progress
 from negmm.renamed import with_current_names
+from negmm.report import Report
 from negmm.seed import seed_of
-from negmm.table import Streamed, has_text, is_frame, is_pandas, known_names, table
-from negmm.task import Dates, Task, task_of
+from negmm.table import NamedColumns, Streamed, has_text, is_frame, is_pandas, known_names, table, unique_name
+from negmm.task import Dates, Task, lengths_of_time, task_of
 from negmm.threads import threads_of
 from negmm.validation import check_vector
 
@@ -35,6 +36,17 @@ FIT_PARAMETERS = ("lower", "upper", "continuous", "random_state", "n_jobs", "ver
 
 #: The estimator of each method, by the method's name.
 ESTIMATORS: dict[str, type[DistributionRegressor]] = {}
+
+
+class HeldOut(NamedTuple):
+    """Predictions of rows by models that were not trained on them."""
+
+    #: Positions of the rows in the training data, from 0.
+    rows: NDArray[np.int64]
+    #: Their targets.
+    y: NDArray[np.float64]
+    #: Their distributions.
+    dist: Distribution
 
 
 class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
@@ -83,6 +95,7 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         importances: bool = False,
         engine: str = "auto",
         time: str | ArrayLike | None = None,
+        censoring: Literal["interval"] | None = None,
     ) -> Self:
         """Fits the conditional distribution of ``y`` given ``X``.
 
@@ -93,8 +106,9 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
             types; types of text columns are inferred as for a CSV file.
         y : array of shape (rows,), or censored targets
             Targets. Censored targets are a structured array with a field of bool (event observed) and one of numbers
-            (time of the event or of censoring), as in scikit-survival, or two columns: the lower and upper bound of
-            each target, equal where it is observed, the upper one infinite where it is right-censored.
+            (time of the event or of censoring), as in scikit-survival, or with ``censoring="interval"`` two columns:
+            the lower and upper bound of each target, equal where it is observed, the upper one infinite where it is
+            right-censored. Lengths of time (timedelta) are learnt in seconds, as among the inputs.
         sample_weight : array of shape (rows,), optional
             Weights of the rows: 2 counts as two equal rows, 0 as none.
         groups : array of shape (rows,), optional
@@ -118,14 +132,17 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         time : name of a column, or array of shape (rows,), optional
             When each row was: dates or numbers. The newest rows are held out, block by block, each predicted from what
             came before. A named column is an input too, an array is none.
+        censoring : "interval", optional
+            Says that the two columns of ``y`` are the bounds of each target.
 
         Returns
         -------
         self
         """
         self._forget()
+        eval_set = _pairs(eval_set)
         try:
-            found = self._fit(X, y, sample_weight, groups, dates, time, executor, engine)
+            found = self._fit(X, y, sample_weight, groups, dates, time, executor, engine, censoring)
         except BaseException:
             self._forget()
             raise
@@ -155,15 +172,21 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         time: str | ArrayLike | None,
         executor: Any,
         engine: str,
+        censoring: str | None = None,
     ) -> list[Details]:
         """Fits; returns warnings about the data."""
         with python_errors(X):
-            task = self._task(X, y, sample_weight, groups, dates, time)
+            task = self._task(X, y, sample_weight, groups, dates, time, censoring)
             described = (self.method, self._options())
             with exchange_with(executor, self.n_jobs) as exchange, progress(self.verbose, "fit", "networks") as bar:
-                self.model_, found = _native.fit(
+                self.model_, held_out, found = _native.fit(
                     task, described, threads=self._threads(), exchange=exchange, progress=bar, engine=engine
                 )
+        rows, targets, predictions = held_out
+        index = getattr(X, "index", None) if is_pandas(X) else None
+        index = None if index is None else index[rows]
+        dist = Distribution(predictions, index=index, n_jobs=self.n_jobs)
+        self._held_out = HeldOut(np.array(rows, dtype=np.int64), np.array(targets), dist)
         return found
 
     def _task(
@@ -174,6 +197,7 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         groups: ArrayLike | None,
         dates: Dates,
         time: str | ArrayLike | None = None,
+        censoring: str | None = None,
     ) -> Task:
         """The training task; sets the names of the columns of ``X``."""
         if y is None:
@@ -185,10 +209,10 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         self._names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
         known = {name: getattr(self, name) for name in ("lower", "upper", "continuous")}
         seed = seed_of(self.random_state)
-        return task_of(X, y, self._names, sample_weight, groups, dates, time, **known, seed=seed)
+        return task_of(X, y, self._names, sample_weight, groups, dates, time, **known, seed=seed, censoring=censoring)
 
     def _forget(self) -> None:
-        for name in ("model_", "_names", "n_features_in_", "feature_names_in_", "_evaluations", "_importances"):
+        for name in ("model_", "_names", "n_features_in_", "feature_names_in_", "_evaluations", "_importances", "_held_out"):
             self.__dict__.pop(name, None)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -252,6 +276,7 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
 
     @property
     def record_(self) -> dict[str, Any]:
+        """Training record: rows, seed, held-out scores of the model and of the constant baseline, losses."""
         check_is_fitted(self)
         return self._description()["record"]
 
@@ -277,6 +302,53 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         for number, scores in enumerate(getattr(self, "_evaluations", [])):
             results[f"eval {number}"] = {score: [found] for score, found in scores.items()}
         return results
+
+    @property
+    def held_out_(self) -> HeldOut:
+        """The rows that were held out in the fit (with ``auto`` all of them, fold by fold), their targets, and their
+        distributions as predicted by models that were not trained on them. Copies by pickle have none."""
+        check_is_fitted(self)
+        if "_held_out" not in self.__dict__:
+            raise AttributeError("held_out_ is there after fit, not in models that were loaded or unpickled")
+        return self._held_out
+
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        source: str = "these rows",
+    ) -> Report:
+        """The report on rows with known targets, as one HTML page that loads nothing: scores, the effect of each input
+        on the whole distribution, calibration, and single rows to pick. Notebooks show it.
+
+        Parameters
+        ----------
+        X, y : rows and targets
+            As for ``fit``; best rows that the fit has not seen.
+        path : path, optional
+            Where to write the page as well.
+        sample_weight : array of shape (rows,), optional
+            Weights of the rows.
+        source : str
+            What the page calls the rows.
+        """
+        check_is_fitted(self)
+        with python_errors(X):
+            rows = self._check_X(X, reset=False, least_rows=1)
+            target = self._description()["target"]
+            more: NamedColumns = [(target, check_vector(lengths_of_time(y)))]
+            weight = None
+            if sample_weight is not None:
+                weight = unique_name(None, [*self._names, target], "sample_weight")
+                more.append((weight, check_vector(sample_weight)))
+            check_consistent_length(rows, more[0][1])
+            page = Report(self.model_.report(table(rows, self._names, more), weight, source))
+        if path is not None:
+            page.save(path)
+        return page
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -337,6 +409,8 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
 
     def _check_X(self, X: Any, *, reset: bool, least_rows: int) -> Any:
         """A data frame as it is, anything else as an array. NaN is missing; the library refuses infinity."""
+        if type(X).__name__ == "LazyFrame":
+            raise TypeError("X is a LazyFrame, which has no rows yet: pass X.collect()")
         if is_frame(X):
             rows = X if is_pandas(X) else Streamed(X)
             self._check_names(known_names(X, rows), rows, reset)
@@ -386,6 +460,8 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """The state for pickle, joblib and skops: plain values, and the model as the bytes of its file."""
         state: dict[str, Any] = dict(super().__getstate__())
+        # The distributions of all rows would be many times as large as the model.
+        state.pop("_held_out", None)
         if "model_" in state:
             state["model_"] = state["model_"].to_bytes()
         return state
@@ -395,6 +471,17 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         if isinstance(state.get("model_"), bytes):
             state = {**state, "model_": _native.Model.from_bytes(state["model_"])}
         super().__setstate__(state)
+
+
+def _pairs(eval_set: Any) -> list[tuple[Any, Any]]:
+    """The pairs of X and y; a single one may come without its list."""
+    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
+        return [eval_set]
+    pairs = list(eval_set)
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(f"eval_set must be a list of (X, y), found {type(pair).__name__} in it")
+    return pairs
 
 
 def _scores(dist: Distribution, y: ArrayLike) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from typing import Any
 
@@ -32,6 +33,12 @@ class DistributionScorer(_scorer._BaseScorer):  # type: ignore[misc]
         score: float = super().__call__(estimator, X, y, **weights, **kwargs)
         return score
 
+    def set_score_request(self, **kwargs: Any) -> DistributionScorer:
+        """A copy that requests these metadata; the scorer itself, which the whole process shares, stays as it is."""
+        requesting = copy.deepcopy(self)
+        _scorer._BaseScorer.set_score_request(requesting, **kwargs)
+        return requesting
+
     def __repr__(self) -> str:
         return f"negmm.metrics.{self._score_func.__name__.strip('_')}"
 
@@ -52,7 +59,7 @@ neg_nll = neg_log_likelihood = DistributionScorer(_neg_nll)
 #: Their names in ``scoring=``.
 NAMES = {"neg_crps": neg_crps, "neg_log_likelihood": neg_nll, "neg_nll": neg_nll}
 #: Methods of estimators here that ``cross_val_predict`` may call.
-METHODS = {"predict_interval", "predict_quantiles", "predict_var"}
+METHODS = {"predict_dist", "predict_interval", "predict_quantiles", "predict_var"}
 
 
 def _register_names() -> None:

@@ -110,6 +110,18 @@ class NEGMMForecaster(BaseForecaster):
         columns = pd.MultiIndex.from_product([names, alpha])
         return pd.DataFrame(np.column_stack([dist.ppf(level) for level in alpha]), index=index, columns=columns)
 
+    def _predict_var(self, fh: Any, X: Any = None, cov: bool = False) -> Any:
+        dist, index = self._ahead(fh)
+        if not cov:
+            return pd.DataFrame({name: dist.var() for name in self._get_varnames()}, index=index)
+        raise NotImplementedError("the covariance of steps is not known: ask for cov=False")
+
+    def _predict_proba(self, fh: Any, X: Any = None, marginal: bool = True) -> Any:
+        from negmm.skpro import NEGMMDistribution
+
+        dist, index = self._ahead(fh)
+        return NEGMMDistribution(dist, index=index, columns=pd.Index(self._get_varnames()))
+
     def _update(self, y: Any, X: Any = None, update_params: bool = True) -> NEGMMForecaster:
         """Appends new steps to the past of the series; networks are not trained again."""
         self._past = y.combine_first(self._past)

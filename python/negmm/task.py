@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date, timedelta
+from numbers import Real
 from typing import Any, TypedDict
 
 import numpy as np
@@ -57,12 +59,17 @@ def task_of(
     upper: float | None,
     continuous: bool,
     seed: int,
+    censoring: str | None = None,
 ) -> Task:
     """The task of predicting ``y`` from validated inputs whose columns are called ``names``."""
     target_name, upper_bounds = getattr(y, "name", None), None
-    if (known := censored_bounds(y)) is not None:
+    if censoring not in (None, "interval"):
+        raise ValueError(f'censoring must be "interval" or None, found {censoring!r}')
+    if censoring is not None and np.ndim(y) != 2 and getattr(getattr(y, "dtype", None), "names", None) is None:
+        raise ValueError('censoring="interval" needs a y of two columns: the lower and upper bound of each target')
+    if (known := censored_bounds(y, declared=censoring is not None)) is not None:
         target_name, y, upper_bounds = known
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(lengths_of_time(y), warn=True)
     y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
     check_consistent_length(X, y)
     target = unique_name(target_name, names, "y")
@@ -105,11 +112,40 @@ def task_of(
         censored=censored,
         upper_end=upper_end,
         dates=_dates(dates),
-        lower=lower,
-        upper=upper,
+        lower=_number("lower", lower),
+        upper=_number("upper", upper),
         continuous=continuous,
         seed=seed,
     )
+
+
+def lengths_of_time(y: Any) -> Any:
+    """Lengths of time in seconds, as among the inputs, NaT as missing; other targets as they are. A datetime is no
+    number: what is learnt is the time since some moment."""
+    cells = np.asarray(y)
+    kind = cells.dtype.kind
+    if kind == "O":
+        present = [cell for cell in cells.ravel() if cell is not None and cell == cell]
+        if present and all(isinstance(cell, timedelta) for cell in present):
+            cells, kind = np.array([_timedelta(cell) for cell in cells.ravel()]).reshape(cells.shape), "m"
+        elif present and all(isinstance(cell, date) for cell in present):
+            kind = "M"
+    if kind == "M" or "datetime64" in str(getattr(y, "dtype", "")):
+        raise ValueError("y is a datetime: fit the time since some moment instead, such as y - X['start']")
+    if kind != "m":
+        return y
+    return np.where(np.isnat(cells), np.nan, cells / np.timedelta64(1, "s"))
+
+
+def _timedelta(cell: Any) -> np.timedelta64:
+    missing = cell is None or cell != cell
+    return np.timedelta64("NaT", "us") if missing else np.timedelta64(round(cell / timedelta(microseconds=1)), "us")
+
+
+def _number(name: str, value: Any) -> float | None:
+    if value is None or (isinstance(value, Real) and not isinstance(value, bool)):
+        return None if value is None else float(value)
+    raise TypeError(f"{name} must be a number or None, found {value!r}")
 
 
 def _dates(dates: Dates) -> list[tuple[str, str | None]]:

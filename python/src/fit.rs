@@ -12,13 +12,17 @@ use serde_json::{Value, json};
 
 use crate::error::{exception, warnings};
 use crate::model::Model;
+use crate::predictions::Predictions;
 use crate::progress::ProgressTracker;
 use crate::task::{Described, Task, method};
 use crate::threads::interruptible_with;
 use crate::trainer::Trainer;
 
-/// Fits a method to a task; `exchange` sends jobs to an executor, and `progress` is called back. Returns the model and warnings about
-/// the data.
+/// Held-out rows, their targets, and their predictions by models that were not trained on them.
+type HeldOut = (Vec<usize>, Vec<f64>, Predictions);
+
+/// Fits a method to a task; `exchange` sends jobs to an executor, and `progress` is called back. Returns the model, its held-out
+/// predictions and warnings about the data.
 #[pyfunction]
 #[pyo3(signature = (task, described, *, threads, exchange, progress, engine))]
 pub fn fit(
@@ -29,7 +33,7 @@ pub fn fit(
     exchange: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     engine: String,
-) -> PyResult<(Model, Vec<Py<PyDict>>)> {
+) -> PyResult<(Model, HeldOut, Vec<Py<PyDict>>)> {
     let (task, chosen) = (task.resolve()?, method(&described)?);
     let tracker = Arc::new(ProgressTracker::default());
     let tracked = tracker.clone();
@@ -48,7 +52,9 @@ pub fn fit(
     })??;
     tracker.report(py, progress.as_ref())?;
     let warnings = warnings(py, &fitted.warnings)?.into_iter().map(Bound::unbind).collect();
-    Ok((Model::new(fitted.model), warnings))
+    let held_out = fitted.held_out;
+    let held_out = (held_out.rows, held_out.y, Predictions::new(held_out.predictions));
+    Ok((Model::new(fitted.model), held_out, warnings))
 }
 
 /// Every method as JSON: its name, the table of its options, its settings, and the number of rows it needs.

@@ -12,6 +12,7 @@ mod forecaster;
 mod joint;
 mod model;
 mod predictions;
+mod program;
 mod progress;
 mod search;
 mod table;
@@ -40,6 +41,8 @@ mod _native {
     use super::model::Model;
     #[pymodule_export]
     use super::predictions::Predictions;
+    #[pymodule_export]
+    use super::program::run_program;
     #[pymodule_export]
     use super::search::{compare, tune, usual_space};
     #[pymodule_export]

@@ -8,6 +8,7 @@ use negmm::conformal::{CalibrationSet, Labels, SetKind};
 use negmm::data::Encoding;
 use negmm::predict::arrow_schema;
 use negmm::{Accelerator, Error, Query};
+use negmm_report::{EvaluationSet, Report};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -206,6 +207,16 @@ impl Model {
         let novelty = py.detach(|| self.0.novelty(table)).map_err(exception)?;
         let inputs = novelty.inputs().into_iter().map(|input| input.map(String::from)).collect();
         Ok((novelty.distances().into_pyarray(py), inputs))
+    }
+
+    /// The report on the rows of a table that has the target, as one HTML page.
+    fn report(&self, py: Python<'_>, table: &Table, weight: Option<&str>, source: &str) -> PyResult<String> {
+        let (model, table) = (self.0.clone(), table.0.clone());
+        let page = || {
+            let evaluation = EvaluationSet::of_table(&model, &table, weight)?;
+            Ok(Report::new(&model, &evaluation, source)?.html())
+        };
+        py.detach(page).map_err(exception)
     }
 
     /// A description of the model, as JSON.

@@ -314,6 +314,29 @@ impl Predictions {
         in_rows(py, values, at.shape()[0], rows)
     }
 
+    #[pyo3(signature = (*, threads))]
+    fn modes<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Numbers<'py>> {
+        Ok(self.computed(py, threads, |predictions| predictions.each(|row| row.mode()))?.into_pyarray(py))
+    }
+
+    #[pyo3(signature = (*, threads))]
+    fn entropies<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Numbers<'py>> {
+        Ok(self.computed(py, threads, |predictions| predictions.each(|row| row.entropy()))?.into_pyarray(py))
+    }
+
+    #[pyo3(signature = (order, *, threads))]
+    fn raw_moments<'py>(&self, py: Python<'py>, order: u32, threads: usize) -> PyResult<Numbers<'py>> {
+        let moments = self.computed(py, threads, move |predictions| predictions.each(|row| row.raw_moment(order)))?;
+        Ok(moments.into_pyarray(py))
+    }
+
+    /// For each row the highest-density region of this coverage, without atoms that are rare beside a density, as intervals × 2.
+    #[pyo3(signature = (coverage, *, threads))]
+    fn highest_density<'py>(&self, py: Python<'py>, coverage: f64, threads: usize) -> PyResult<Vec<Matrix<'py>>> {
+        let regions = self.computed(py, threads, move |predictions| predictions.hdr(coverage))?.map_err(exception)?;
+        regions.into_iter().map(|region| ends_of(py, &region)).collect()
+    }
+
     /// For each row the highest-density region that leaves this much probability outside, as intervals × 2; unbounded where that is 0.
     #[pyo3(signature = (outside, *, threads))]
     fn regions<'py>(
@@ -326,12 +349,7 @@ impl Predictions {
         let regions = self.computed(py, threads, move |predictions| {
             predictions.each_with(&outside, |row, outside| row.region_leaving(outside))
         })?;
-        let matrix = |region: HighestDensityRegion| {
-            let ends: Vec<f64> =
-                region.intervals().iter().flat_map(|interval| [interval.lower, interval.upper]).collect();
-            in_rows(py, ends, region.intervals().len(), 2)
-        };
-        regions.map_err(exception)?.into_iter().map(matrix).collect()
+        regions.map_err(exception)?.into_iter().map(|region| ends_of(py, &region)).collect()
     }
 
     /// Lower and upper bounds of the central intervals that leave this much probability outside.
@@ -389,6 +407,12 @@ impl Predictions {
         let Some(mixtures) = self.0.mixtures() else { return Ok(None) };
         in_rows(py, numbers(mixtures).to_vec(), mixtures.len(), mixtures.components()).map(Some)
     }
+}
+
+/// The ends of a region, intervals × 2.
+fn ends_of<'py>(py: Python<'py>, region: &HighestDensityRegion) -> PyResult<Matrix<'py>> {
+    let ends = region.intervals().iter().flat_map(|interval| [interval.lower, interval.upper]).collect();
+    in_rows(py, ends, region.intervals().len(), 2)
 }
 
 /// A list as a matrix.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import external
 import numpy as np
 import pytest
 from quick import NAMES, quick, rows
@@ -91,11 +92,12 @@ def test_predict_refuses(name):
         with pytest.raises(ValueError) as caught:
             model.predict(inputs)
         assert message in str(caught.value)
-    for coverage in (0.0, 1.0, -0.5, float("nan"), [0.5, 1.0]):
-        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+    for coverage in (-0.5, float("nan"), [0.5, 1.5]):
+        with pytest.raises(ValueError, match="between 0 and 1"):
             model.predict_interval(X, coverage=coverage)
+    for alpha in (0.0, 1.0, -0.5, float("nan"), [0.5, 1.0]):
         with pytest.raises(ValueError, match="strictly between 0 and 1"):
-            model.predict_quantiles(X, alpha=coverage)
+            model.predict_quantiles(X, alpha=alpha)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -145,3 +147,25 @@ def test_degenerate_input_is_accepted(name):
             mean, sd = model.predict(inputs, return_std=True)
         assert np.isfinite(mean).all()
         assert np.isfinite(sd).all()
+
+
+def test_a_lazy_frame_has_no_rows():
+    polars = external.module("polars")
+    X, y = rows(20)
+    lazy = polars.DataFrame(X).lazy()
+    with pytest.raises(TypeError, match=r"X is a LazyFrame, which has no rows yet: pass X.collect\(\)"):
+        quick("constant").fit(lazy, y)
+
+
+def test_bounds_are_numbers():
+    X, y = rows(20)
+    with pytest.raises(TypeError, match="upper must be a number or None, found 'high'"):
+        quick("constant", upper="high").fit(X, y)
+
+
+def test_one_pair_may_be_the_whole_eval_set():
+    X, y = rows()
+    alone, listed = (quick("ngboost").fit(X, y, eval_set=rows_of) for rows_of in ((X, y), [(X, y)]))
+    assert alone.evals_result_["eval 0"] == listed.evals_result_["eval 0"]
+    with pytest.raises(ValueError, match=r"eval_set must be a list of \(X, y\)"):
+        quick("ngboost").fit(X, y, eval_set=[X])

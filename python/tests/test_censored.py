@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import external
 import numpy as np
 import pytest
@@ -119,3 +121,18 @@ def test_a_weight_counts_as_repeated_rows():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_two_columns_are_taken_as_bounds_with_a_warning():
+    x, _, seen, known = times(120)
+    columns = np.column_stack([seen, np.where(known, seen, np.inf)])
+    with pytest.warns(UserWarning, match="y has two columns, which are taken as the lower and upper bound"):
+        model = quick("constant").fit(x, columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = quick("constant").fit(x, columns, censoring="interval")
+    assert model.predict_dist(x) == again.predict_dist(x)
+    with pytest.raises(ValueError, match="needs a y of two columns"):
+        quick("constant").fit(x, seen, censoring="interval")
+    with pytest.raises(ValueError, match='censoring must be "interval" or None'):
+        quick("constant").fit(x, columns, censoring="left")

@@ -77,3 +77,15 @@ def test_with_too_few_rows_sets_are_unbounded():
     model = fitted().calibrate(*rows(8, 1))
     assert model.guarantee(0.9) == "unbounded: 90 % needs at least 9 rows, and there are 8"
     assert np.isinf(model.predict_interval([[0.0]], 0.9, conformal=True)).all()
+
+
+def test_intervals_of_many_rows_are_computed_in_pieces(monkeypatch):
+    X, y = rows(120)
+    model = quick("ngboost").fit(X, y)
+    whole = model.predict_interval(X, [0.5, 0.9])
+    predicted = []
+    predict_dist = type(model).predict_dist
+    monkeypatch.setattr("negmm.conformal.AT_ONCE", 50)
+    monkeypatch.setattr(type(model), "predict_dist", lambda self, X: predicted.append(len(X)) or predict_dist(self, X))
+    np.testing.assert_array_equal(model.predict_interval(X, [0.5, 0.9]), whole)
+    assert predicted == [50, 50, 20]

@@ -251,9 +251,8 @@ def test_invalid_mixtures_are_refused(parts, message):
 
 def test_levels_lie_strictly_between_0_and_1(dist):
     for level in (0, 1, -0.1, np.nan, [0.5, 1.5]):
-        for function in (dist.interval, dist.shortfall):
-            with pytest.raises(ValueError, match="strictly between 0 and 1"):
-                function(level)
+        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+            dist.shortfall(level)
 
 
 def test_between_bounds_it_is_scipys_truncated_normal():
@@ -306,3 +305,39 @@ def test_a_support_is_kept_by_slices_and_copies(support):
     assert dist != Distribution.of_mixtures(WEIGHTS[:3], MEANS[:3], SDS[:3])
     with pytest.raises(ValueError, match="from low to high"):
         Distribution.of_mixtures(WEIGHTS, MEANS, SDS, lower=1, upper=0)
+
+
+def test_intervals_of_nothing_and_of_everything():
+    dist = Distribution.of_mixtures(WEIGHTS, MEANS, SDS)
+    for end in dist.interval(0):
+        np.testing.assert_allclose(end, dist.median())
+    lower, upper = dist.interval(1)
+    assert (lower == -np.inf).all() and (upper == np.inf).all()
+    bounded = Distribution.of_mixtures(WEIGHTS, MEANS, SDS, lower=-1.0, upper=5.0)
+    lower, upper = bounded.interval(1.0)
+    assert (lower == -1).all() and (upper == 5).all()
+    with pytest.raises(ValueError, match="expected a confidence between 0 and 1, found 1.5"):
+        dist.interval(1.5)
+
+
+def test_concatenation_keeps_members():
+    one, two = (Distribution.of_mixtures([[1.0], [1.0]], [[mean], [mean]], [[1.0], [2.0]]) for mean in (0.0, 3.0))
+    pool = Distribution.pool([one, two])
+    both = np.concatenate([pool, pool[1:]])
+    assert isinstance(both, Distribution) and len(both) == 3
+    np.testing.assert_allclose(both.var_parts()[1], 2.25)
+    # Members of other sizes: each is padded by itself.
+    wide = Distribution.of_mixtures([[0.5, 0.5]], [[1.0, 3.0]], [[1.0, 1.0]])
+    mixed = Distribution.concat([pool, Distribution.pool([wide, two[:1]])])
+    np.testing.assert_allclose(mixed.var_parts()[1], [2.25, 2.25, 0.25])
+    np.testing.assert_allclose(mixed.mean(), [1.5, 1.5, 2.5])
+    with pytest.raises(ValueError, match="of as many members each, found 1 and 2"):
+        Distribution.concat([one, pool])
+
+
+def test_the_density_of_several_rows_is_one_picture():
+    pyplot = external.module("matplotlib.pyplot")
+    dist = Distribution.of_mixtures(WEIGHTS, MEANS, SDS)
+    axes = dist.plot([0, 2, 3])
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["0", "2", "3"]
+    pyplot.close("all")

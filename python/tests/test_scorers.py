@@ -10,10 +10,14 @@ import pytest
 import sklearn
 from quick import quick, rows
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, cross_validate
+from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, PowerTransformer, RobustScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, PowerTransformer, QuantileTransformer, RobustScaler, StandardScaler
 
 import negmm
 from negmm import metrics
@@ -112,10 +116,95 @@ def test_samples_of_a_logarithm_are_samples():
     np.testing.assert_allclose(negmm.predict_dist(model, X).samples, np.exp(inner.samples))
 
 
-def test_other_transformations_are_refused():
-    model = TransformedTargetRegressor(quick("ngboost"), transformer=PowerTransformer()).fit(X, POSITIVE)
-    with pytest.raises(ValueError, match="affine or a logarithm, found PowerTransformer"):
+MONOTONE = {
+    "yeo-johnson": {"transformer": PowerTransformer()},
+    "quantiles": {"transformer": QuantileTransformer(n_quantiles=60, output_distribution="normal")},
+    "root": {"func": np.sqrt, "inverse_func": np.square},
+    "decreasing": {"func": lambda y: 1 / (1 + y), "inverse_func": lambda z: 1 / z - 1},
+}
+
+
+@pytest.mark.parametrize("name", MONOTONE)
+def test_any_monotone_transformation_of_the_target(name):
+    regressor = quick("ne-gmm", continuous=True)
+    model = TransformedTargetRegressor(regressor, check_inverse=False, **MONOTONE[name]).fit(X, POSITIVE)
+    dist = negmm.predict_dist(model, X)[:20]
+    median, y = dist.median(), POSITIVE[:20]
+    np.testing.assert_allclose(dist.cdf(median), 0.5, atol=1e-6)
+    lower, upper = dist.interval(0.8)
+    assert (lower < median).all() and (median < upper).all()
+    np.testing.assert_allclose(dist.cdf(upper) - dist.cdf(lower), 0.8, atol=1e-6)
+    np.testing.assert_allclose(dist.cdf(y) + dist.sf(y), 1.0)
+    # Means and scores beside those of many draws.
+    draws = dist.rvs((4000, 20), random_state=0)
+    spread = draws.std(axis=0) / np.sqrt(4000)
+    clipped = np.clip(draws, *np.quantile(draws, [0.001, 0.999], axis=0))
+    np.testing.assert_array_less(np.abs(np.median(draws, axis=0) - median), 6 * spread + 0.02)
+    error = np.abs(draws - y).mean(axis=0) - 0.5 * np.abs(draws - draws[::-1]).mean(axis=0)
+    # Where the mean of the target is finite, which a power of what is normal need not have.
+    light = dist.isf(1e-7) - dist.ppf(1e-7) < 100
+    assert light.sum() > 5
+    np.testing.assert_array_less(np.abs(dist.crps(y) - error)[light], (8 * spread + 0.02)[light])
+    assert clipped.min() >= dist.support()[0] - 1e-9
+
+
+def test_transformations_that_are_not_monotone_are_refused():
+    model = TransformedTargetRegressor(
+        quick("ngboost"), func=lambda y: y, inverse_func=lambda z: np.cos(9 * z), check_inverse=False
+    ).fit(X, POSITIVE)
+    with pytest.raises(ValueError, match="expected a monotone transformer of the target"):
         negmm.predict_dist(model, X)
+
+
+def test_meta_estimators_have_predict_dist():
+    model = quick("ngboost")
+    piped = make_pipeline(StandardScaler(), model).fit(X, Y)
+    assert piped.predict_dist(X) == negmm.predict_dist(piped, X)
+    search = GridSearchCV(model, {"n_estimators": [5, 10]}, cv=2).fit(X, Y)
+    assert search.predict_dist(X) == search.best_estimator_.predict_dist(X)
+    # Not where something else predicts.
+    assert not hasattr(make_pipeline(StandardScaler(), LinearRegression()), "predict_dist")
+    with pytest.raises(AttributeError, match="LinearRegression predicts no distributions"):
+        negmm.predict_dist(LinearRegression().fit(X, Y), X)
+
+
+def test_bags_are_pooled_and_their_members_kept():
+    bag = BaggingRegressor(quick("ngboost"), n_estimators=3, max_features=0.7, random_state=0).fit(X, Y)
+    dist = bag.predict_dist(X)
+    np.testing.assert_allclose(dist.mean(), bag.predict(X))
+    assert (dist.var_parts()[1] > 0).all()
+    voting = VotingRegressor([("a", quick("ngboost")), ("b", quick("mdn"))], weights=[1, 3]).fit(X, Y)
+    np.testing.assert_allclose(negmm.predict_dist(voting, X).mean(), voting.predict(X))
+
+
+def test_several_targets_of_scikit_learn_give_a_list():
+    both = np.column_stack([Y, -2 * Y])
+    for meta in (MultiOutputRegressor(quick("ngboost")), RegressorChain(quick("ngboost"), order=[1, 0])):
+        predicted = meta.fit(X, both).predict(X)
+        for target, dist in enumerate(meta.predict_dist(X)):
+            np.testing.assert_allclose(dist.mean(), predicted[:, target])
+
+
+def test_distributions_of_rows_that_were_left_out():
+    dist = cross_val_predict(quick("ngboost"), X, Y, cv=3, method="predict_dist")
+    assert isinstance(dist, negmm.Distribution) and len(dist) == len(Y)
+    intervals = cross_val_predict(quick("ngboost"), X, Y, cv=3, method="predict_interval")
+    np.testing.assert_allclose(np.stack(dist.interval(0.9), axis=-1), intervals)
+
+
+def test_features_are_selected_by_their_importance():
+    model = quick("ngboost")
+    chosen = SelectFromModel(model, max_features=2, threshold=-np.inf).fit(X, Y, importances=True)
+    assert chosen.get_support().tolist() == [True, True, False]
+    assert RFE(model, n_features_to_select=2).fit(X, Y, importances=True).support_.tolist() == [True, True, False]
+
+
+def test_requesting_weights_leaves_the_scorer_of_the_process_alone():
+    with sklearn.config_context(enable_metadata_routing=True):
+        requesting = metrics.neg_crps.set_score_request(sample_weight=True)
+        assert requesting is not metrics.neg_crps
+        assert requesting.get_metadata_routing().score.requests == {"sample_weight": True}
+        assert metrics.neg_crps.get_metadata_routing().score.requests.get("sample_weight") is None
 
 
 def test_weights_reach_the_scorer():

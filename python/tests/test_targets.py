@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import pickle
 
 import external
@@ -9,7 +10,7 @@ import numpy as np
 import pandas
 import pytest
 from program import run
-from quick import LEARNING, NAMES, quick
+from quick import LEARNING, NAMES, quick, rows
 
 import negmm
 from negmm import Distribution
@@ -258,3 +259,35 @@ def test_plots_of_values_with_point_probabilities():
     pyplot.close("all")
     assert Distribution.of_mixtures([[1.0]], [[2.0]], [[0.0]]).plot(0).texts[0].get_text() == "100.0 %"
     pyplot.close("all")
+
+
+def test_lengths_of_time_are_learnt_in_seconds():
+    X, y = rows()
+    seconds = np.round(60 * y)
+    expected = quick("ngboost").fit(X, seconds).predict(X)
+    lengths = seconds.astype("timedelta64[s]").astype("timedelta64[ns]")
+    for targets in (lengths, [datetime.timedelta(seconds=second) for second in seconds.tolist()]):
+        np.testing.assert_array_equal(quick("ngboost").fit(X, targets).predict(X), expected)
+    np.testing.assert_array_equal(quick("ngboost").fit(X, pandas.Series(lengths, name="y")).predict(X), expected)
+    lengths[3] = np.timedelta64("NaT")
+    with pytest.raises(ValueError, match="row 3.*the target is missing"):
+        quick("ngboost").fit(X, lengths)
+
+
+def test_datetimes_are_no_targets():
+    X, y = rows(30)
+    moments = np.datetime64("2024-01-01") + (100 * y).astype("timedelta64[s]")
+    zoned = pandas.Series(pandas.to_datetime(moments).tz_localize("Europe/Berlin"))
+    for targets in (moments, pandas.Series(moments), moments.tolist(), zoned):
+        with pytest.raises(ValueError, match="y is a datetime: fit the time since some moment instead"):
+            quick("ngboost").fit(X, targets)
+
+
+def test_warnings_and_errors_count_rows_alike():
+    X, y = rows(60)
+    X[7, 1] = 1e30
+    with pytest.warns(UserWarning, match="row 7"):
+        quick("ngboost").fit(X, y)
+    y[7] = np.nan
+    with pytest.raises(ValueError, match="row 7"):
+        quick("ngboost").fit(rows(60)[0], y)

@@ -132,7 +132,9 @@ def test_distributions_have_the_threads_of_their_model(monkeypatch):
     X, y = rows()
     dist = quick("ngboost", n_jobs=3).fit(X, y).predict_dist(X)
     assert dist._threads() == dist[:5]._threads() == dist[0]._threads() == 3
-    free = quick("ngboost").fit(X, y).predict_dist(X)
+    # None means the same as for estimators.
+    assert quick("ngboost").fit(X, y).predict_dist(X)._threads() == 1
+    free = quick("ngboost", n_jobs=-1).fit(X, y).predict_dist(X)
     assert free._threads() == joblib.cpu_count()
     monkeypatch.setattr("negmm.threads.LIMIT", 1)
     assert free._threads() == 1

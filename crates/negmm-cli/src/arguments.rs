@@ -62,7 +62,7 @@ pub struct Shared {
     /// Print one JSON object to standard output, and nothing else
     #[arg(long, global = true, help_heading = "General")]
     pub json: bool,
-    /// No progress bars, warnings or notes
+    /// Print nothing but errors and what was asked for: predictions and scores, but no progress, warnings, notes or summaries
     #[arg(long, short, global = true, help_heading = "General")]
     pub quiet: bool,
     /// Threads and engine, which a config file may set too.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use negmm::{Error, Warning, Wording};
@@ -11,6 +11,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::wording::Flags;
+
+/// Codes of terminals for bold text in a colour, and for plain text.
+const RED: &str = "\u{1b}[1;31m";
+const YELLOW: &str = "\u{1b}[1;33m";
+const CYAN: &str = "\u{1b}[1;36m";
+const PLAIN: &str = "\u{1b}[0m";
 
 thread_local! {
     /// What this thread prints to standard output and standard error while it is captured.
@@ -84,15 +90,29 @@ pub fn eprint(text: &str) {
 /// Prints warnings.
 pub fn warn(quiet: bool, sentences: &[String]) {
     if !quiet {
-        sentences.iter().for_each(|sentence| eprint(&format!("warning: {sentence}")));
+        sentences.iter().for_each(|sentence| labelled(("warning:", YELLOW), sentence));
     }
 }
 
 /// Prints notices.
 pub fn note(quiet: bool, sentences: &[String]) {
     if !quiet {
-        sentences.iter().for_each(|sentence| eprint(&format!("note: {sentence}")));
+        sentences.iter().for_each(|sentence| labelled(("note:", CYAN), sentence));
     }
+}
+
+/// Prints a sentence after its label to standard error, the label in colour on terminals.
+fn labelled((label, colour): (&str, &str), sentence: &str) {
+    let captured = CAPTURED.with_borrow(Option::is_some);
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let coloured = io::stderr().is_terminal() && !captured && wants_colour(&variable("NO_COLOR"), &variable("TERM"));
+    let label = if coloured { format!("{colour}{label}{PLAIN}") } else { label.to_string() };
+    let _ = Stream::Err.line(&format!("{label} {}", printable(sentence)));
+}
+
+/// Whether a terminal is to have colours, by the variables `NO_COLOR` (<https://no-color.org>) and `TERM`.
+fn wants_colour(no_color: &str, term: &str) -> bool {
+    no_color.is_empty() && term != "dumb"
 }
 
 /// Prints the warnings of the library.
@@ -118,7 +138,7 @@ pub fn print_error(error: &Error, json: bool) {
         // If standard output failed, standard error still has the message.
         let _ = Stream::Out.line(&object.to_string());
     }
-    eprint(&format!("error: {}", error.worded(&Flags)));
+    labelled(("error:", RED), &error.worded(&Flags));
 }
 
 /// The error of standard output; a closed pipe ends the program quietly.
@@ -160,6 +180,12 @@ fn is_direction(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_can_be_declined() {
+        assert!(wants_colour("", "xterm-256color") && wants_colour("", ""));
+        assert!(!wants_colour("1", "xterm") && !wants_colour("", "dumb"));
+    }
 
     #[test]
     fn control_characters_are_escaped() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use negmm::data::{ColumnRoles, Dialect, RowStream, Schema};
+use negmm::data::{ColumnRoles, Dialect, KeptColumn, KeptType, RowStream, Schema};
 use negmm::forecast::BacktestOrigins;
 use negmm::{Error, Loaded, Table};
 
@@ -68,5 +68,32 @@ pub fn stream(data: &str, schema: &Schema) -> Result<RowStream, Error> {
         RowStream::from_reader(std::io::stdin(), STANDARD_INPUT, schema)
     } else {
         RowStream::open(data, schema)
+    }
+}
+
+/// Rows that are looked at together.
+const AT_ONCE: usize = 1 << 16;
+
+/// The types of columns that are copied from a CSV file to a format that has types, by all their cells. Standard input is read once:
+/// its cells are text.
+pub fn kept_types(data: &str, keep: &[String], dialect: &Dialect) -> Result<Vec<KeptType>, Error> {
+    if data == "-" || keep.is_empty() || !Path::new(data).is_file() {
+        return Ok(Vec::new());
+    }
+    let schema = Schema { keep: keep.to_vec(), ..Schema::default() }.in_dialect(dialect)?;
+    let mut stream = stream(data, &schema)?.allow_no_rows();
+    let mut types: Vec<Option<KeptType>> = vec![None; keep.len()];
+    if let RowStream::Csv(_) = &stream {
+        while let Some(chunk) = stream.next_chunk(AT_ONCE)? {
+            types = chunk.kept.iter().zip(types).map(|(column, before)| column.type_of_cells(before)).collect();
+        }
+    }
+    Ok(types.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// Gives the first columns these types.
+pub fn set_types(kept: &mut [KeptColumn], types: &[KeptType]) {
+    for (column, kept_as) in kept.iter_mut().zip(types) {
+        column.keep_as(*kept_as);
     }
 }

@@ -28,6 +28,7 @@ mod without_target;
 mod wording;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 use negmm::Error;
@@ -41,9 +42,16 @@ const ALARM: u8 = 3;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
+    ExitCode::from(run_program(&std::env::args_os().collect::<Vec<OsString>>()))
+}
+
+/// Runs a command line as the program does: signals end the process. Returns its exit code.
+pub fn run_program(typed: &[OsString]) -> u8 {
     interrupt::watch();
-    let typed: Vec<OsString> = std::env::args_os().collect();
-    ExitCode::from(run_and_report(&typed))
+    let code = run_and_report(typed);
+    // A process that is not Rust's does not do this when it ends.
+    let _ = std::io::stdout().flush();
+    code
 }
 
 /// Runs a command line, prints its error if there is one, and returns its exit code.

@@ -2,9 +2,12 @@
 
 use crate::common;
 
+use std::io::Read;
 use std::process::Stdio;
 
 use common::{Folder, gzip, rows};
+#[cfg(feature = "parquet")]
+use negmm::Table;
 use serde_json::json;
 
 const FIT: [&str; 10] = ["fit", "ok.csv", "--target", "y", "--method", "ne-gmm", "--epochs", "1", "--hidden", "4"];
@@ -239,4 +242,156 @@ fn a_name_may_be_long() {
     folder.write("d.csv", rows(60).replacen(",c,", &format!(",{name},"), 1));
     assert!(folder.fit("d.csv", "m", &[]).text().contains(&name));
     assert!(folder.done(&["inspect", "m"]).text().contains(&name));
+}
+
+#[test]
+fn the_name_of_an_output_says_its_format() {
+    let folder = Folder::with_model();
+    let predict = |data: &str, out: &str| folder.done(&["predict", "ok.negmm", data, "--keep", "c,x", "-o", out]);
+    for out in ["p.csv", "p.csv.gz", "p.tsv", "p.json", "p.jsonl", "p.jsonl.gz"] {
+        predict("ok.csv", out);
+    }
+    let (csv, lines) = (folder.read("p.csv"), folder.read("p.jsonl"));
+    let unpacked = |name: &str| {
+        let (mut text, bytes) = (Vec::new(), folder.read(name));
+        flate2::read::GzDecoder::new(&bytes[..]).read_to_end(&mut text).unwrap();
+        text
+    };
+    assert_eq!(unpacked("p.csv.gz"), csv);
+    assert_eq!(unpacked("p.jsonl.gz"), lines);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    assert_eq!(text(folder.read("p.tsv")), text(csv).replace(',', "\t"));
+    let list: Vec<serde_json::Value> = serde_json::from_slice(&folder.read("p.json")).unwrap();
+    let objects =
+        text(lines).lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<serde_json::Value>>();
+    assert_eq!(list, objects);
+    assert_eq!(list.len(), 60);
+    for out in ["p.xlsx", "p.parquet.gz", "p.csv.zst"] {
+        let outcome = folder.run(&["predict", "ok.negmm", "ok.csv", "-o", out]);
+        assert_eq!(outcome.code, Some(2), "{out}");
+        assert!(outcome.err.contains("expected the name of a CSV file (.csv, .tsv)"), "{}", outcome.err);
+        assert!(!folder.names().contains(&out.to_string()));
+    }
+    folder.refused(&fit(&["-o", "m", "--held-out", "h.json"]), 2, "--held-out writes CSV: its file needs another name");
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn arrow_files_and_types_of_kept_columns() {
+    let folder = Folder::with_model();
+    let row = |at: usize| {
+        let when = if at == 0 { String::new() } else { format!("2024-02-{at:02}") };
+        format!("0.{at},a,{at},{at}.5,00{at},{when},{}\n", at % 2 == 0)
+    };
+    let body: String = (0..9).map(row).collect();
+    folder.write("new.csv", format!("x,c,id,price,code,day,open\n{body}"));
+    let keep = ["--keep", "id,price,code,day,open"];
+    folder.done(&[&["predict", "ok.negmm", "new.csv", "-o", "p.arrow"][..], &keep].concat());
+    folder.done(&[&["predict", "ok.negmm", "new.csv", "-o", "p.parquet"][..], &keep].concat());
+    let reader = arrow_ipc::reader::FileReader::try_new(std::io::Cursor::new(folder.read("p.arrow")), None).unwrap();
+    let types: Vec<String> = reader.schema().fields().iter().map(|field| field.data_type().to_string()).collect();
+    assert_eq!(types, ["Int64", "Float64", "Utf8", "Date32", "Boolean", "Float64", "Float64"]);
+    let batches: Vec<_> = reader.map(Result::unwrap).collect();
+    assert_eq!(batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 9);
+    assert_eq!(batches[0].column(3).null_count(), 1);
+    // The same in Parquet, which can be read back.
+    let table = Table::read(folder.path("p.parquet")).unwrap();
+    assert!(matches!(table.column("id"), Some(negmm::data::Column::Numbers(ids)) if ids[8] == 8.0));
+    assert!(matches!(table.column("day"), Some(negmm::data::Column::Times(_))));
+}
+
+#[test]
+fn a_header_alone_gives_a_header() {
+    let folder = Folder::with_model();
+    folder.write("none.csv", "c,x\n");
+    let ask = ["predict", "ok.negmm", "none.csv", "--interval", "0.9", "--keep", "c"];
+    assert_eq!(folder.done(&ask).text(), "c,mean,sd,lower_0.9,upper_0.9\n");
+    folder.done(&[&ask[..], &["-o", "none.json"]].concat());
+    assert_eq!(folder.read("none.json"), b"[]\n");
+    #[cfg(feature = "parquet")]
+    for out in ["none.parquet", "none.arrow"] {
+        folder.done(&[&ask[..], &["-o", out]].concat());
+        assert!(folder.read(out).len() > 100);
+    }
+}
+
+#[test]
+fn numbers_have_as_many_digits_as_asked_for() {
+    let folder = Folder::with_model();
+    let ask = ["predict", "ok.negmm", "ok.csv", "--interval", "0.9", "--above", "1"];
+    let (all, few) = (folder.done(&ask).text(), folder.done(&[&ask[..], &["--digits", "3"]].concat()).text());
+    for (all, few) in all.lines().zip(few.lines()).skip(1) {
+        let numbers = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>();
+        let (exact, rounded) = (numbers(all), numbers(few));
+        let sd = exact[1];
+        exact.iter().zip(&rounded).for_each(|(exact, rounded)| {
+            assert!((exact - rounded).abs() <= 0.5e-2 * sd.max(exact.abs()).min(1.0), "{exact} {rounded}");
+        });
+        assert!(few.split(',').all(|cell| cell.trim_start_matches("0.").len() <= 9), "{few}");
+        assert!((exact[0] - rounded[0]).abs() <= 0.5e-2 * sd);
+    }
+    folder.refused(&[&ask[..], &["--digits", "0"]].concat(), 2, "digits must be from 1 to 17, found 0");
+}
+
+#[test]
+fn quiet_prints_nothing_but_errors_and_answers() {
+    let folder = Folder::with_model();
+    for arguments in [
+        &fit(&["-o", "m", "-q"])[..],
+        &["calibrate", "ok.negmm", "ok.csv", "-o", "c.negmm", "-q"],
+        &["report", "ok.negmm", "ok.csv", "-o", "r.html", "-q"],
+        &["predict", "ok.negmm", "ok.csv", "-o", "p.csv", "-q"],
+    ] {
+        let outcome = folder.done(arguments);
+        assert_eq!((outcome.text(), outcome.err), (String::new(), String::new()), "{arguments:?}");
+    }
+    assert!(folder.done(&["evaluate", "ok.negmm", "ok.csv", "-q"]).text().contains("CRPS"));
+}
+
+#[test]
+fn the_probability_of_a_value_under_a_density_is_explained() {
+    let folder = Folder::with_model();
+    let outcome = folder.done(&["predict", "ok.negmm", "ok.csv", "--equal", "1"]);
+    assert!(outcome.err.starts_with("warning: --equal: the prediction is a density"), "{}", outcome.err);
+    folder.write("whole.csv", (0..60).fold("x,y\n".to_string(), |text, at| format!("{text}{at},{}\n", at % 3)));
+    folder.fit("whole.csv", "whole.negmm", &[]);
+    assert_eq!(folder.done(&["predict", "whole.negmm", "whole.csv", "--equal", "1"]).err, "");
+}
+
+#[test]
+fn five_rows_are_too_few_and_it_says_so() {
+    let folder = Folder::new();
+    folder.write("five.csv", "x,y\n1,2\n2,4\n3,5\n4,8\n5,9\n");
+    let text = folder.done(&["fit", "five.csv", "--target", "y", "-o", "m"]).text();
+    let expected =
+        "\n5 rows are too few to learn from (at least 10 are needed): every prediction is the mean of the targets";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn yes_and_no_have_no_third_value() {
+    let folder = Folder::new();
+    let row = |at: usize| format!("{},{}\n", at % 7, if at * 5 % 11 < 6 { "yes" } else { "no" });
+    folder.write("yes.csv", format!("x,y\n{}", (0..80).map(row).collect::<String>()));
+    let fitted = folder.fit("yes.csv", "m", &[]);
+    assert!(fitted.text().contains("the target is discrete (steps of 1, from 0 to 1)"), "{}", fitted.text());
+    let text = folder.done(&["predict", "m", "yes.csv", "--equal", "0,1", "--above", "1", "--below", "0"]).text();
+    for line in text.lines().skip(1) {
+        let numbers: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let [mean, sd, above, below, no, yes] = numbers[..] else { panic!("{line}") };
+        assert!((no + yes - 1.0).abs() < 1e-9 && (mean - yes).abs() < 1e-9, "{line}");
+        assert!((sd - (yes * no).sqrt()).abs() < 1e-6 && above == 0.0 && below == 0.0, "{line}");
+    }
+}
+
+#[test]
+fn the_short_help_of_fit_has_no_option_that_the_default_method_refuses() {
+    let folder = Folder::new();
+    folder.write("d.csv", rows(60));
+    let help = folder.done(&["fit", "-h"]).text();
+    for refused in ["--epochs", "--n-estimators"] {
+        assert!(!help.contains(refused), "{help}");
+        assert_eq!(folder.run(&["fit", "d.csv", "--target", "y", "-o", "m", refused, "3"]).code, Some(2));
+        assert!(folder.done(&["fit", "--help"]).text().contains(refused));
+    }
 }

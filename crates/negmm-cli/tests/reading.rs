@@ -93,3 +93,22 @@ fn options_and_config_files_override_inference() {
         "odd.csv: there is no column \"z\"; the columns are \"a\", \"b\", \"y\"",
     );
 }
+
+#[test]
+fn utf_16_is_read_and_latin_1_is_named_with_the_remedy() {
+    let folder = Folder::new();
+    let text = format!("größe,y\n{}", (0..40).map(|at| format!("{},{}\n", at % 7, at * 3 % 11)).collect::<String>());
+    folder.write("plain.csv", &text);
+    let wide: Vec<u8> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    folder.write("wide.csv", wide);
+    let latin: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    folder.fit("plain.csv", "m", &[]);
+    folder.fit("wide.csv", "w", &[]);
+    assert_eq!(folder.read("m"), folder.read("w"));
+    assert_eq!(folder.done(&["predict", "m", "wide.csv"]).text(), folder.done(&["predict", "m", "plain.csv"]).text());
+    let remedy = "convert it (of Latin-1: iconv -f LATIN1 -t UTF-8)";
+    folder.data_refused(
+        latin,
+        &format!("data.csv, header (line 1), column 1: expected text in UTF-8, found other bytes: {remedy}"),
+    );
+}

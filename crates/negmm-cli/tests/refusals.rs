@@ -16,11 +16,11 @@ fn data_that_cannot_be_read() {
     folder.data_refused("x,y\n1,\"2\n3,4\n", "data.csv, row 1 (line 2): a quote is opened and never closed");
     folder.data_refused(
         b"x,c,y\n1,\xff,2\n",
-        "data.csv, row 1 (line 2), column \"c\": expected text in UTF-8, found other bytes",
+        "data.csv, row 1 (line 2), column \"c\": expected text in UTF-8, found other bytes: convert it (of Latin-1: iconv -f LATIN1 -t UTF-8)",
     );
     folder.data_refused(
         b"x,\xff,y\n1,1,2\n",
-        "data.csv, header (line 1), column 2: expected text in UTF-8, found other bytes",
+        "data.csv, header (line 1), column 2: expected text in UTF-8, found other bytes: convert it (of Latin-1: iconv -f LATIN1 -t UTF-8)",
     );
     folder.data_refused("x,x,y\n1,1,2\n", "data.csv: the column name \"x\" occurs twice (columns 1 and 2)");
     folder.data_refused("y\n1\n2\n", "data.csv: there is no input column beside the target \"y\"");

@@ -45,7 +45,7 @@ pub use infer::datetime as time;
 pub use infer::datetime::TimeFormat;
 pub use infer::dialect::Dialect;
 pub use infer::{CellType, ColumnType, NumberFormat, TypedColumn};
-pub use pass_through::KeptColumn;
+pub use pass_through::{KeptColumn, KeptType};
 pub use read::row_stream::RowStream;
 pub use roles::ColumnRoles;
 pub use schema::{Chunk, Schema};

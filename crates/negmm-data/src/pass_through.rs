@@ -2,11 +2,75 @@
 
 use std::borrow::Cow;
 
+use crate::column::missing::is_missing;
+use crate::infer::datetime::TimeFormat;
+use crate::infer::is_code;
+
+/// Seconds of a day.
+#[cfg(feature = "parquet")]
+const DAY: f64 = 86_400.0;
+
 /// A pass-through column.
 #[derive(Clone, Debug)]
 pub struct KeptColumn {
     name: String,
     cells: Cells,
+    /// What text is in formats that have types.
+    kept_as: KeptType,
+}
+
+/// What all cells of a pass-through column of text can be, in formats that have types. Digits with leading zeros are text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeptType {
+    /// Anything.
+    #[default]
+    Text,
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Float,
+    /// `true` and `false`.
+    Boolean,
+    /// Dates such as 2024-01-31.
+    Date,
+    /// Dates with a time of day, of no zone.
+    Timestamp,
+}
+
+impl KeptType {
+    /// The type of a cell that is not missing.
+    fn of(cell: &str) -> Self {
+        let first = cell.bytes().next().unwrap_or(b' ');
+        let digits = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+        if is_code(cell.as_bytes()) {
+            Self::Text
+        } else if digits(first) && cell.parse::<i64>().is_ok() {
+            Self::Integer
+        } else if digits(first) && cell.parse::<f64>().is_ok_and(f64::is_finite) {
+            Self::Float
+        } else if cell.eq_ignore_ascii_case("true") || cell.eq_ignore_ascii_case("false") {
+            Self::Boolean
+        } else if first.is_ascii_digit() && cell.as_bytes().get(4) == Some(&b'-') && !cell.contains(['Z', '+']) {
+            match (TimeFormat::Ymd.read(cell), cell.len()) {
+                (Some(_), 10) => Self::Date,
+                (Some(_), 16..) => Self::Timestamp,
+                _ => Self::Text,
+            }
+        } else {
+            Self::Text
+        }
+    }
+
+    /// The type that has the values of both.
+    fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (one, other) if one == other => one,
+            (Self::Integer | Self::Float, Self::Integer | Self::Float) => Self::Float,
+            (Self::Date | Self::Timestamp, Self::Date | Self::Timestamp) => Self::Timestamp,
+            _ => Self::Text,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -21,13 +85,14 @@ enum Cells {
 impl KeptColumn {
     /// An empty one of text.
     pub(crate) fn of_text(name: &str) -> Self {
-        Self { name: name.to_string(), cells: Cells::Text { text: String::new(), ends: Vec::new() } }
+        let cells = Cells::Text { text: String::new(), ends: Vec::new() };
+        Self { name: name.to_string(), cells, kept_as: KeptType::Text }
     }
 
     /// One of arrays of one type.
     #[cfg(feature = "parquet")]
     pub fn of_arrays(name: &str, arrays: Vec<arrow_array::ArrayRef>) -> Self {
-        Self { name: name.to_string(), cells: Cells::Arrays(arrays) }
+        Self { name: name.to_string(), cells: Cells::Arrays(arrays), kept_as: KeptType::Text }
     }
 
     /// The name of the column.
@@ -51,6 +116,22 @@ impl KeptColumn {
         }
     }
 
+    /// The type of the cells of text, and of those before them, whose type is `before`; none where all are missing.
+    pub fn type_of_cells(&self, before: Option<KeptType>) -> Option<KeptType> {
+        let Cells::Text { .. } = self.cells else { return Some(KeptType::Text) };
+        let cells = self.cells();
+        cells.filter(|cell| !is_missing(cell.trim_ascii().as_bytes())).fold(before, |before, cell| match before {
+            Some(KeptType::Text) => before,
+            Some(before) => Some(before.or(KeptType::of(cell.trim_ascii()))),
+            None => Some(KeptType::of(cell.trim_ascii())),
+        })
+    }
+
+    /// Gives cells of text that type in formats that have types; arrays keep their own.
+    pub fn keep_as(&mut self, kept_as: KeptType) {
+        self.kept_as = kept_as;
+    }
+
     /// Adds a cell of text.
     pub(crate) fn push(&mut self, cell: &str) {
         match &mut self.cells {
@@ -72,10 +153,7 @@ impl KeptColumn {
         use arrow_schema::DataType;
 
         let mut arrays = match &self.cells {
-            Cells::Text { .. } => {
-                let cells = self.cells().map(|cell| (!cell.is_empty()).then_some(cell));
-                vec![std::sync::Arc::new(cells.collect::<arrow_array::StringArray>()) as arrow_array::ArrayRef]
-            }
+            Cells::Text { .. } => vec![self.text_array()],
             Cells::Arrays(arrays) => arrays.clone(),
         };
         let data_type = arrays.first().map_or(DataType::Utf8, |array| array.data_type().clone());
@@ -83,5 +161,76 @@ impl KeptColumn {
         let arrays: Vec<_> = arrays.iter().map(AsRef::as_ref).collect();
         let all = arrow_select::concat::concat(&arrays);
         Ok(all.map_err(|error| crate::arrow::arrow_error(&error).in_column(&self.name))?.slice(first, rows))
+    }
+
+    /// The cells of text as an array of their type.
+    #[cfg(feature = "parquet")]
+    fn text_array(&self) -> arrow_array::ArrayRef {
+        use std::sync::Arc;
+
+        use arrow_array::{
+            BooleanArray, Date32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
+        };
+
+        let cells = || {
+            self.cells().map(|cell| match is_missing(cell.trim_ascii().as_bytes()) {
+                true => None,
+                false => Some(cell),
+            })
+        };
+        let time = |cell: &str| TimeFormat::Ymd.read(cell.trim_ascii());
+        match self.kept_as {
+            KeptType::Text => {
+                let cells = self.cells().map(|cell| (!cell.is_empty()).then_some(cell));
+                Arc::new(cells.collect::<StringArray>())
+            }
+            KeptType::Integer => {
+                let number = |cell: Cow<'_, str>| cell.trim_ascii().parse().ok();
+                Arc::new(cells().map(|cell| cell.and_then(number)).collect::<Int64Array>())
+            }
+            KeptType::Float => {
+                let number = |cell: Cow<'_, str>| cell.trim_ascii().parse().ok();
+                Arc::new(cells().map(|cell| cell.and_then(number)).collect::<Float64Array>())
+            }
+            KeptType::Boolean => {
+                let truth = |cell: Cow<'_, str>| cell.trim_ascii().eq_ignore_ascii_case("true");
+                Arc::new(cells().map(|cell| cell.map(truth)).collect::<BooleanArray>())
+            }
+            KeptType::Date => {
+                let day = |cell: Cow<'_, str>| time(&cell).map(|seconds| (seconds / DAY) as i32);
+                Arc::new(cells().map(|cell| cell.and_then(day)).collect::<Date32Array>())
+            }
+            KeptType::Timestamp => {
+                let moment = |cell: Cow<'_, str>| time(&cell).map(|seconds| (seconds * 1e6).round() as i64);
+                Arc::new(cells().map(|cell| cell.and_then(moment)).collect::<TimestampMicrosecondArray>())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(cells: &[&str]) -> KeptColumn {
+        let mut column = KeptColumn::of_text("x");
+        cells.iter().for_each(|cell| column.push(cell));
+        column
+    }
+
+    #[test]
+    fn cells_have_one_type() {
+        let of = |cells: &[&str]| column(cells).type_of_cells(None);
+        assert_eq!(of(&["1", "", "-20", "NA"]), Some(KeptType::Integer));
+        assert_eq!(of(&["1", "2.5"]), Some(KeptType::Float));
+        assert_eq!(of(&["1", "a"]), Some(KeptType::Text));
+        assert_eq!(of(&["007", "120"]), Some(KeptType::Text));
+        assert_eq!(of(&["true", "False"]), Some(KeptType::Boolean));
+        assert_eq!(of(&["2024-01-31", "2024-02-29"]), Some(KeptType::Date));
+        assert_eq!(of(&["2024-01-31", "2024-02-29 10:30"]), Some(KeptType::Timestamp));
+        assert_eq!(of(&["2024-01-31T10:30:00Z"]), Some(KeptType::Text));
+        assert_eq!(of(&["", "NA"]), None);
+        assert_eq!(column(&["2"]).type_of_cells(Some(KeptType::Boolean)), Some(KeptType::Text));
+        assert_eq!(column(&["2"]).type_of_cells(Some(KeptType::Float)), Some(KeptType::Float));
     }
 }

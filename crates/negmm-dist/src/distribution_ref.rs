@@ -5,11 +5,17 @@ use crate::family::Family;
 use crate::grid::Grid;
 use crate::highest_density::HighestDensityRegion;
 use crate::interval::Interval;
+use crate::math::quadrature;
 use crate::math::rng::Rng;
-use crate::mixture::{DensityRanking, Mixture, RoundedMixture, TruncatedMixture};
+use crate::mixture::{DensityRanking, Mixture, RoundedMixture, TruncatedMixture, shape};
 use crate::quantiles::QuantileSet;
 use crate::samples::SampleSet;
 use crate::support::Support;
+
+/// The mode of quantiles and families is the middle of the highest-density region of this coverage.
+const MODE_COVERAGE: f64 = 1e-3;
+/// Panels of levels in each half of a distribution, each half as wide as the one before.
+const TAIL_PANELS: usize = 40;
 
 /// The predicted distribution of one row.
 #[derive(Clone, Copy, Debug)]
@@ -179,6 +185,69 @@ impl DistributionRef<'_> {
         if lower == upper { self.nll(lower) } else { -self.log_between(lower, upper) }
     }
 
+    /// The mode: on a grid the most probable value, else the maximum of the density (of samples, of their kernel density estimate), or
+    /// the most probable atom, unless the most probable interval of a tenth of the sd has more probability.
+    pub fn mode(&self) -> f64 {
+        match self.kind {
+            DistributionKind::Quantiles(_) | DistributionKind::Family(_) => {
+                let inside = self.hdr(MODE_COVERAGE);
+                let widest = inside.intervals().iter().max_by(|a, b| a.width().total_cmp(&b.width()));
+                let middle = widest.map_or(f64::NAN, |interval| 0.5 * (interval.lower + interval.upper));
+                if self.support.step.is_some() { self.support.nearest(middle) } else { middle }
+            }
+            DistributionKind::Samples(_) => self.ranked(|_| 1.0, |ranking| ranking.mode(self.sd())),
+            DistributionKind::Mixture(mixture) => match self.support.grid() {
+                Some(grid) => shape::mode_on_grid(mixture, grid),
+                None => self.ranked(|_| 1.0, |ranking| ranking.mode(self.sd())),
+            },
+        }
+    }
+
+    /// Differential entropy in nats; of a grid that of the probabilities, beside atoms the sum of both. For samples that of the normal
+    /// distribution with their mean and sd.
+    pub fn entropy(&self) -> f64 {
+        match self.kind {
+            DistributionKind::Mixture(mixture) => shape::entropy(mixture, self.support.bounds(), self.support.grid()),
+            DistributionKind::Samples(_) => libm::log(self.sd()) + 0.5 * (1.0 + libm::log(2.0 * std::f64::consts::PI)),
+            // -∫ ln p dF over the levels of the quantiles.
+            _ => self.over_levels(|y| match self.support.step {
+                Some(_) => -libm::log(self.point_probability(y)),
+                None => -self.log_pdf(y),
+            }),
+        }
+    }
+
+    /// E Yⁿ, the raw moment of an order.
+    pub fn raw_moment(&self, order: u32) -> f64 {
+        let power = |y: f64| (0..order).fold(1.0, |product, _| product * y);
+        match self.kind {
+            DistributionKind::Mixture(mixture) => {
+                shape::raw_moment(mixture, self.support.bounds(), self.support.grid(), order)
+            }
+            DistributionKind::Samples(samples) => {
+                samples.values.iter().map(|value| power(*value)).sum::<f64>() / samples.values.len() as f64
+            }
+            _ => self.over_levels(power),
+        }
+    }
+
+    /// E f(Y) of quantiles and families: ∫ f(quantile(u)) du, with panels that are narrower towards both ends.
+    fn over_levels(&self, f: impl Fn(f64) -> f64) -> f64 {
+        let mut sum = 0.0;
+        // Both tails from the end, where levels near 1 would be rounded.
+        for quantile in [Distribution::quantile, Distribution::quantile_above] {
+            let mut high = 0.5;
+            for _ in 0..TAIL_PANELS {
+                let low = 0.5 * high;
+                let [part] = quadrature::integral(low, high, |level| [f(quantile(self, level))]);
+                sum += part;
+                high = low;
+            }
+            sum += high * f(quantile(self, high));
+        }
+        sum
+    }
+
     /// The highest-density region that leaves at most the probability `outside` outside; unbounded for 0.
     pub fn region_leaving(&self, outside: f64) -> HighestDensityRegion {
         if outside <= 0.0 {
@@ -337,12 +406,16 @@ impl Distribution for DistributionRef<'_> {
         self.on_support(|row| row.quantile_above(level))
     }
 
-    /// For samples that of their kernel density estimate.
+    /// For samples that of their kernel density estimate. Atoms that are rare beside a density are left out.
     fn hdr(&self, coverage: f64) -> HighestDensityRegion {
-        if let DistributionKind::Quantiles(quantiles) = self.kind {
-            return quantiles.hdr(coverage);
+        match self.kind {
+            DistributionKind::Quantiles(quantiles) => quantiles.hdr(coverage),
+            DistributionKind::Mixture(mixture) if self.support.step.is_none() && mixture.atoms().next().is_some() => {
+                let outside = 1.0 - coverage;
+                self.ranked(|_| outside, |ranking| ranking.leaving_rare_atoms(outside, self.sd()))
+            }
+            _ => self.region_leaving(1.0 - coverage),
         }
-        self.region_leaving(1.0 - coverage)
     }
 
     fn shortfall_below(&self, level: f64) -> f64 {

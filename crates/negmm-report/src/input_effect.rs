@@ -47,7 +47,15 @@ pub struct InputEffect {
 pub fn input_effect(model: &Model, evaluation: &EvaluationSet, input: &str) -> Result<Option<InputEffect>> {
     let Some(table) = &evaluation.table else { return Ok(None) };
     let Some(column) = table.column(input) else { return Ok(None) };
+    let truth = model.encoder().schema().columns.iter().any(|(name, of)| name == input && of.is_truth());
     let (values, categories): (Column, Option<Vec<String>>) = match column {
+        // Two values, and nothing between them.
+        Column::Numbers(numbers) if truth => {
+            if range_of_first(numbers).is_none() {
+                return Ok(None);
+            }
+            (Column::Numbers(vec![0.0, 1.0]), Some(vec!["false".into(), "true".into()]))
+        }
         Column::Numbers(numbers) => {
             let Some((low, high)) = range_of_first(numbers) else { return Ok(None) };
             let value = |at: usize| low + (high - low) * (at as f64 + 0.5) / COLUMNS as f64;

@@ -261,3 +261,15 @@ fn the_group_whose_coverage_is_off_is_named() {
     assert!(sentence.contains("site") && sentence.contains("north") && sentence.contains("south"), "{sentence}");
     assert!(!sentence.contains("below"), "{sentence}");
 }
+
+#[test]
+fn a_truth_value_has_two_places_in_its_picture() {
+    let (x, noise) = (numbers(300, 1), numbers(300, 2));
+    let text = x.iter().zip(&noise).fold("open,y\n".to_string(), |text, (x, noise)| {
+        format!("{text}{},{}\n", if *x < 0.5 { "no" } else { "yes" }, noise + 3.0 * f64::from(u8::from(*x < 0.5)))
+    });
+    let table = Table::read_from(text.as_bytes(), "rows").unwrap();
+    let model = fit(&table, "y", &method("ne-gmm", "20")).unwrap();
+    let effect = report(&model, &table).svgs().find(|(name, _)| *name == "effect-1").unwrap().1;
+    assert!(effect.contains(">false<") && effect.contains(">true<"), "{effect}");
+}

@@ -175,19 +175,19 @@ fn duplicate_columns() {
 fn bytes_that_are_not_text() {
     assert_eq!(
         complaint(b"a,\xff\n1,2\n"),
-        "people.csv, header (line 1), column 2: expected text in UTF-8, found other bytes"
+        "people.csv, header (line 1), column 2: expected text in UTF-8, found other bytes: convert it (of Latin-1: iconv -f LATIN1 -t UTF-8)"
     );
-    let text = "people.csv, row 2 (line 3), column \"b\": expected text in UTF-8, found other bytes";
+    let text = "people.csv, row 2 (line 3), column \"b\": expected text in UTF-8, found other bytes: convert it (of Latin-1: iconv -f LATIN1 -t UTF-8)";
     assert_eq!(complaint(b"a,b\n1,x\n2,caf\xe9\n"), text);
     assert_eq!(stream_complaint(b"a,b\n1,x\n2,caf\xe9\n", &[("b", Kind::Text)]), text);
     assert_eq!(stream_complaint(b"a,b\n1,3\n2,caf\xe9\n", &[("b", Kind::Number)]), text);
     assert_eq!(
         complaint(b"a,b\n1,2\n3,\0\n"),
-        "people.csv, row 2 (line 3), column \"b\": expected text in UTF-8, found a NUL byte"
+        "people.csv, row 2 (line 3), column \"b\": expected text in UTF-8, found a NUL byte: convert it (of UTF-16: iconv -f UTF-16 -t UTF-8)"
     );
     assert_eq!(
         complaint("a,b\n1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()),
-        "people.csv, header (line 1), column 1: expected text in UTF-8, found a NUL byte"
+        "people.csv, header (line 1), column 1: expected text in UTF-8, found a NUL byte: convert it (of UTF-16: iconv -f UTF-16 -t UTF-8)"
     );
 }
 

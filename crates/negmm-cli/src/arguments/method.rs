@@ -95,11 +95,13 @@ fn option_flags() -> Vec<Arg> {
                     .any(|(_, option)| option.none_word == Some("none") || option.kind == ValueKind::IntegerList);
                 let value = format!("{}{}", option.value_name, if none { "|none" } else { "" });
                 let (meaning, defaults) = (meaning(&same), defaults(&same));
+                // What the default method would refuse is in the long help alone.
+                let usual = same.iter().any(|(method, _)| method.name() == Method::default().name());
                 flags.push(
                     flag(option.name, value, group)
                         .help(format!("{meaning} {defaults}"))
                         .long_help(format!("{meaning}\n{defaults}"))
-                        .hide_short_help(!option.basic),
+                        .hide_short_help(!(option.basic && usual)),
                 );
             }
         }

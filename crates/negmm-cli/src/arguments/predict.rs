@@ -8,7 +8,7 @@ use negmm::forecast::Aggregate;
 
 use super::file::FileFlags;
 use super::given::Given;
-use super::values::{Names, over, paths, whole};
+use super::values::{Names, digits, over, paths, whole};
 
 /// `negmm predict`
 #[derive(Debug, Args)]
@@ -17,9 +17,14 @@ pub struct Predict {
     pub model: PathBuf,
     /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
     pub data: String,
-    /// The CSV file to write, Parquet where its name ends in .parquet; - for standard output
+    /// The file to write, in the format of its name: CSV (.csv, .tsv), JSON (.json, .jsonl), each also with .gz, Parquet (.parquet)
+    /// or Arrow (.arrow, .feather); - for standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: String,
+    /// Significant digits of numbers in CSV and JSON; values of the target have as many as their sd [default: all, so that numbers
+    /// read back as the same]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = digits)]
+    pub digits: Option<usize>,
     /// Central intervals of these coverages: lower_0.9, upper_0.9 …
     #[arg(long, value_name = "COVERAGE,…", allow_hyphen_values = true)]
     pub interval: Option<String>,

@@ -22,6 +22,9 @@ use crate::renamed;
 /// Threads at most: far more than any machine has, and few enough to start.
 const MOST_THREADS: usize = 1024;
 
+/// Digits that any number reads back from.
+const MOST_DIGITS: usize = 17;
+
 /// A value other than what was expected. The name of the flag is put before it where the message is made.
 #[derive(Clone, Debug)]
 pub struct Unexpected {
@@ -57,6 +60,14 @@ pub fn positive(text: &str) -> Result<usize, Unexpected> {
     match whole(text)? {
         0 => Err(Unexpected::out_of_range("at least 1", 0)),
         number => Ok(number),
+    }
+}
+
+/// Significant digits of a number in 64 bits.
+pub fn digits(text: &str) -> Result<usize, Unexpected> {
+    match whole(text)? {
+        digits if (1..=MOST_DIGITS).contains(&digits) => Ok(digits),
+        digits => Err(Unexpected::out_of_range(format!("from 1 to {MOST_DIGITS}"), digits)),
     }
 }
 

@@ -69,7 +69,7 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
             "guarantees": COVERAGES.iter().flat_map(|coverage| of_coverage(calibration, *coverage)).collect::<Vec<_>>(),
         }));
     }
-    if path == "-" { Ok(()) } else { print(&sentences(&model, calibration)) }
+    if path == "-" || shared.quiet { Ok(()) } else { print(&sentences(&model, calibration)) }
 }
 
 /// Reads the calibration set.

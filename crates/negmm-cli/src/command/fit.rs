@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use negmm::method::{Member, MemberKind, Predictor};
+use negmm::method::{LEAST_TRAINED, Member, MemberKind, Predictor};
 use negmm::model::{Fitted, plan};
 use negmm::net::{Head, Stem};
 use negmm::train::{Callbacks, Estimate, Job, Trained};
@@ -19,6 +19,7 @@ use crate::engine::Trainer;
 use crate::metrics_json::metrics_json;
 use crate::output::Output;
 use crate::output_paths::{OutputPath, check_distinct};
+use crate::predictions::Format;
 use crate::progress::Bar;
 use crate::{column_summary, format, input, text_table};
 
@@ -92,8 +93,14 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
         }
         return print_json(&answer);
     }
+    if shared.quiet {
+        return Ok(());
+    }
     let mut summary =
         format!("{}\n{}{}", summary(model), column_summary::text(model, &table, &data.inputs), trained(model, seconds));
+    if let Some(reason) = constant_reason(model) {
+        summary.push_str(&format!("\n{reason}\n"));
+    }
     if let Some(drift) = &fitted.drift {
         summary.push_str(&format!("\n{drift}\n"));
     }
@@ -101,9 +108,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     paths.extend(fit.held_out.as_deref());
     paths.extend(fit.report.as_deref());
     if paths.contains(&"-") {
-        if !shared.quiet {
-            eprint(&summary);
-        }
+        eprint(&summary);
         return Ok(());
     }
     print(&format!("{summary}\nsaved {}", paths.join(" and ")))
@@ -113,6 +118,9 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
 fn check_outputs(fit: &Fit, path: &str, shared: &Shared) -> Result<(), Error> {
     if fit.report.as_deref() == Some("-") {
         return Err(Error::options("--report needs the name of a file, not -"));
+    }
+    if fit.held_out.as_deref().is_some_and(|path| !Format::of(path, false).is_ok_and(Format::is_plain_csv)) {
+        return Err(Error::options("--held-out writes CSV: its file needs another name"));
     }
     let mut outputs = vec![OutputPath { what: "model", path, option: "-o MODEL" }];
     let held_out = fit.held_out.as_deref();
@@ -220,6 +228,20 @@ fn networks(members: &[Member], head: Head) -> String {
     };
     let each = if members.len() > 1 { format!(" in {} networks", members.len()) } else { String::new() };
     format!("{each}, {outputs}{stem}, hidden {hidden}")
+}
+
+/// Why a model predicts the same for every row, where too few rows are the reason.
+fn constant_reason(model: &Model) -> Option<String> {
+    let rows = model.record().rows;
+    let constant = matches!(model.predictor(), Predictor::Constant { .. });
+    (constant && model.method().as_auto().is_some() && rows < LEAST_TRAINED).then(|| {
+        format!(
+            "{} {} too few to learn from (at least {LEAST_TRAINED} are needed): every prediction is the mean of the targets, with a \
+             wide sd",
+            format::counted(rows, "row"),
+            if rows == 1 { "is" } else { "are" },
+        )
+    })
 }
 
 /// How long the training took, and the held-out scores.

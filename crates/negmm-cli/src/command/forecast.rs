@@ -65,7 +65,7 @@ pub fn print_fitted(
     }
     let text = format!("{}\ntrained in {seconds:.1} s\n\n{}", summary(forecaster), held_out(forecaster));
     match path {
-        "-" if shared.quiet => Ok(()),
+        _ if shared.quiet => Ok(()),
         "-" => {
             eprint(&text);
             Ok(())
@@ -189,7 +189,7 @@ pub fn predict(forecaster: &Forecaster, predict: &Predict, query: &Query, shared
     let inside = origins.test_size.is_some() || origins.stride.is_some();
     let options = ForecastOptions::default().inside(inside).aggregate(over.is_some());
     let options = if over.is_none() { options.paths(paths.unwrap_or(0)) } else { options };
-    let format = Format::of(&predict.output, shared.json)?;
+    let format = Format::of(&predict.output, shared.json)?.digits(predict.digits);
     ForecastQuery::check(query, forecaster, options)?;
     let table = input::table(&predict.data, &predict.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;

@@ -72,10 +72,11 @@ pub fn fit(
         }));
     }
     let text = format!("{}\ntrained in {seconds:.1} s{}", summary(&model), scores_text(&model));
+    if shared.quiet {
+        return Ok(());
+    }
     if path == "-" {
-        if !shared.quiet {
-            eprint(&text);
-        }
+        eprint(&text);
         return Ok(());
     }
     print(&format!("{text}\n\nsaved {path}"))
@@ -240,13 +241,16 @@ pub fn predict(model: &JointModel, predict: &Predict, asked: &Query, shared: &Sh
     let keep = predict.keep.clone().unwrap_or_default().0;
     let needed = joint.needed(model);
     let path = &predict.output;
-    let format = Format::of(path, shared.json)?;
+    let format = Format::of(path, shared.json)?.digits(predict.digits);
+    let dialect = predict.file.dialect()?;
+    let types = if format.is_typed() { input::kept_types(&predict.data, &keep, &dialect)? } else { Vec::new() };
     let schema = schema(model, &needed, keep.clone());
-    let mut stream = input::stream(&predict.data, &schema.in_dialect(&predict.file.dialect()?)?)?;
+    let mut stream = input::stream(&predict.data, &schema.in_dialect(&dialect)?)?;
     let mut output = PredictionFile::create(path, format)?;
     let bar = Bar::rows(shared);
     let (mut warnings, mut rows, mut names) = (Warnings::default(), 0, Vec::new());
-    while let Some(chunk) = stream.next_chunk(CHUNK)? {
+    while let Some(mut chunk) = stream.next_chunk(CHUNK)? {
+        input::set_types(&mut chunk.kept, &types);
         let (predictions, odd) = model.predict_with_warnings(&chunk.table)?;
         warnings.merge(&chunk.warnings);
         warnings.merge(&odd);

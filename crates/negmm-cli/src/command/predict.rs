@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use negmm::data::{Chunk, RowStream, Warnings};
+use negmm::data::{Chunk, KeptType, RowStream, Warnings};
 use negmm::predict::{Batch, BatchColumns, ConformalInputs};
-use negmm::{Error, Loaded, Model, Query};
+use negmm::{Columns, Error, Loaded, Model, Query};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     let keep = predict.keep.clone().unwrap_or_default().0;
     shared.threads();
     let path = &predict.output;
-    let format = Format::of(path, shared.json)?;
+    let format = Format::of(path, shared.json)?.digits(predict.digits);
     let inputs = [("model", &*predict.model), ("data", Path::new(&predict.data))];
     // As lines of JSON predictions are what --json asks for.
     check_distinct(false, &[OutputPath { what: "predictions", path, option: "-o FILE" }], &inputs)?;
@@ -41,14 +41,24 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     input::no_forecast(predict.futures.first().or(predict.origins.first()))?;
     let names = names(&query, &keep, &model)?;
     let kept = keep.len();
+    if !query.equal.is_empty() && has_density(&model) {
+        let sentence = "--equal: the prediction is a density, so the probability of any single value is 0; see --above and --below";
+        warn(shared.quiet, &[sentence.to_string()]);
+    }
+    let dialect = predict.file.dialect()?;
+    let types = if format.is_typed() { input::kept_types(&predict.data, &keep, &dialect)? } else { Vec::new() };
+    let fields = query.output_fields(&model, &keep)?;
     let schema = query.schema(&model, keep)?;
-    let mut stream = input::stream(&predict.data, &schema.in_dialect(&predict.file.dialect()?)?)?;
+    let mut stream = input::stream(&predict.data, &schema.in_dialect(&dialect)?)?.allow_no_rows();
     let mut output = PredictionFile::create(path, format)?;
     let bar = Bar::rows(shared);
     let mut warnings = Warnings::default();
     let mut rows = 0;
     let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
-    let mut batch = read(&mut stream, 0, at_once)?;
+    let mut batch = read(&mut stream, 0, at_once, &types)?;
+    if batch.is_empty() {
+        output.write(&Encoded::new(&Columns::empty(fields)?, format)?)?;
+    }
     let (mut lines, mut unseen_groups, mut notes) = (0, 0, Vec::new());
     while !batch.is_empty() {
         let rows_before = batch[batch.len() - 1].0 + batch[batch.len() - 1].1.table.rows() as u64;
@@ -58,7 +68,7 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
                 let of_chunk = |(first, chunk): &(u64, Chunk)| predicted(&query, &model, chunk, *first, (format, kept));
                 batch.par_iter().map(of_chunk).collect::<Vec<_>>()
             },
-            || read(&mut stream, rows_before, at_once),
+            || read(&mut stream, rows_before, at_once, &types),
         );
         let predicted = predicted.into_iter().collect::<Result<Vec<_>, _>>()?;
         let next = next?;
@@ -90,16 +100,29 @@ pub fn run(predict: &Predict, shared: &Shared) -> Result<(), Error> {
     Ok(())
 }
 
-/// As many chunks as there are threads, each of `at_once` rows and with the number of rows before it.
-fn read(stream: &mut RowStream, mut rows_before: u64, at_once: usize) -> Result<Vec<(u64, Chunk)>, Error> {
+/// As many chunks as there are threads, each of `at_once` rows and with the number of rows before it. The kept columns have these
+/// types.
+fn read(
+    stream: &mut RowStream,
+    mut rows_before: u64,
+    at_once: usize,
+    types: &[KeptType],
+) -> Result<Vec<(u64, Chunk)>, Error> {
     let mut batch = Vec::new();
     while batch.len() < rayon::current_num_threads() {
-        let Some(chunk) = stream.next_chunk(at_once)? else { break };
+        let Some(mut chunk) = stream.next_chunk(at_once)? else { break };
+        input::set_types(&mut chunk.kept, types);
         let rows = chunk.table.rows() as u64;
         batch.push((rows_before, chunk));
         rows_before += rows;
     }
     Ok(batch)
+}
+
+/// Whether no value of the target has a probability of its own.
+fn has_density(model: &Model) -> bool {
+    let target = model.encoder().target();
+    target.grid.is_none() && target.atoms.is_none() && model.components().is_some()
 }
 
 /// The query of the flags.

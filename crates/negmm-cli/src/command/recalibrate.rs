@@ -11,6 +11,7 @@ use crate::arguments::predictions::Recalibrate;
 use crate::arguments::{Calibrate, Shared};
 use crate::console::{print, print_json, warn};
 use crate::format::{count, counted};
+use crate::input;
 use crate::output::write;
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::prediction_input::{self, chunk_rows, numbers};
@@ -55,7 +56,7 @@ pub fn learn(calibrate: &Calibrate, predictions: &str, shared: &Shared) -> Resul
             "groups": groups,
         }));
     }
-    if path == "-" {
+    if path == "-" || shared.quiet {
         return Ok(());
     }
     let mut lines = vec![format!(
@@ -96,13 +97,19 @@ pub fn run(arguments: &Recalibrate, shared: &Shared) -> Result<(), Error> {
     let mut reader = prediction_input::reader(&arguments.predictions, columns, &form, &arguments.file)?;
     let levels = levels(arguments, reader.form(), &learnt)?;
     let format = Format::of(&arguments.output, shared.json)?;
+    let keep = arguments.keep.clone().unwrap_or_default().0;
+    let types = match format.is_typed() {
+        true => input::kept_types(&arguments.predictions, &keep, &arguments.file.dialect()?)?,
+        false => Vec::new(),
+    };
     let mut file = PredictionFile::create(&arguments.output, format)?;
     let names: Vec<String> = match arguments.draws {
         Some(draws) => (1..=draws).map(|draw| format!("draw_{draw}")).collect(),
         None => levels.iter().map(|level| format!("q{level}")).collect(),
     };
     let (bar, at_once, mut rows) = (Bar::rows(shared), chunk_rows(std::slice::from_ref(reader.form())), 0);
-    while let Some(chunk) = reader.next_chunk(at_once)? {
+    while let Some(mut chunk) = reader.next_chunk(at_once)? {
+        input::set_types(&mut chunk.kept, &types);
         let failed = |error: Error| match error.location().row() {
             Some(row) => Error::data(error.message().to_string())
                 .at_row((chunk.rows[row as usize] - 1) as u64)

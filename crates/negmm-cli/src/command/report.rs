@@ -74,7 +74,8 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     }
     let text = format!("{rows}, wrote {}", paths.join(" and "));
     match report.output.as_deref() {
-        Some("-") if shared.quiet || paths.is_empty() => Ok(()),
+        _ if shared.quiet => Ok(()),
+        Some("-") if paths.is_empty() => Ok(()),
         Some("-") => {
             eprint(&text);
             Ok(())

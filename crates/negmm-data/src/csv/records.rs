@@ -24,6 +24,8 @@ pub(crate) struct Records<R> {
     carriage_return: bool,
     open_quote: bool,
     rows: usize,
+    /// Whether a header alone is no error.
+    may_be_empty: bool,
 }
 
 impl<R: Read> Records<R> {
@@ -45,6 +47,7 @@ impl<R: Read> Records<R> {
             carriage_return: shape.carriage_return,
             open_quote: false,
             rows: 0,
+            may_be_empty: false,
         };
         if !records.read_record()? {
             let empty = if records.reader.get_ref().is_empty() { "is empty" } else { "has blank lines alone" };
@@ -92,12 +95,17 @@ impl<R: Read> Records<R> {
         &self.record
     }
 
-    /// Goes to the next row; whether there is one. A file without any is an error.
+    /// Accepts a file that has a header alone.
+    pub fn allow_no_rows(&mut self) {
+        self.may_be_empty = true;
+    }
+
+    /// Goes to the next row; whether there is one. A file without any is an error, unless it may be empty.
     #[inline]
     pub fn advance(&mut self) -> Result<bool> {
         if !self.read_record()? {
             return match self.rows {
-                0 => Err(Error::data("there is a header but no row of data").in_file(&self.name)),
+                0 if !self.may_be_empty => Err(Error::data("there is a header but no row of data").in_file(&self.name)),
                 _ => Ok(false),
             };
         }
@@ -131,7 +139,12 @@ impl<R: Read> Records<R> {
         }
         if self.record.as_slice().contains(&0) {
             let column = self.record.iter().position(|cell| cell.contains(&0)).unwrap_or(0);
-            return Err(in_column(Error::data("expected text in UTF-8, found a NUL byte"), column));
+            return Err(in_column(
+                Error::data(
+                    "expected text in UTF-8, found a NUL byte: convert it (of UTF-16: iconv -f UTF-16 -t UTF-8)",
+                ),
+                column,
+            ));
         }
         Ok(())
     }

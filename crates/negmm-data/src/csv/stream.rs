@@ -51,6 +51,11 @@ impl CsvStream {
         self.records.header()
     }
 
+    /// Accepts a file that has a header alone.
+    pub fn allow_no_rows(&mut self) {
+        self.records.allow_no_rows();
+    }
+
     /// The next rows, at most `max_rows` (and at least one), or none when the file is at its end.
     pub fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         let before = self.records.rows();

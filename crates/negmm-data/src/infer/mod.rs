@@ -79,6 +79,11 @@ impl ColumnType {
         Self { cells: CellType::Duration, ..Self::number() }
     }
 
+    /// Whether its cells are truth values.
+    pub fn is_truth(&self) -> bool {
+        self.cells == CellType::Truth
+    }
+
     /// Whether it is plain numbers or plain text.
     pub fn is_plain(&self) -> bool {
         *self == Self::number() || *self == Self::text()

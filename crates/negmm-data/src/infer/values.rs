@@ -10,7 +10,7 @@ use negmm_dist::quote::quoted;
 
 /// The error of bytes that are not text.
 pub(crate) fn not_utf8() -> Error {
-    Error::data("expected text in UTF-8, found other bytes")
+    Error::data("expected text in UTF-8, found other bytes: convert it (of Latin-1: iconv -f LATIN1 -t UTF-8)")
 }
 
 /// The error of a cell that is no finite number.

@@ -90,6 +90,8 @@ pub struct ParquetStream {
     /// Rows that are decoded and not yet given.
     rest: Option<RecordBatch>,
     rows: usize,
+    /// Whether no row is no error.
+    may_be_empty: bool,
 }
 
 /// A column that is wanted.
@@ -129,7 +131,13 @@ impl ParquetStream {
         let mask = ProjectionMask::roots(builder.parquet_schema(), read);
         let reader = builder.with_projection(mask).with_batch_size(BATCH).build();
         let reader = reader.map_err(|error| parquet_error(&error, name))?;
-        Ok(Self { reader: Batches(reader), name: name.to_string(), columns, keep, rest: None, rows: 0, header })
+        let (name, reader) = (name.to_string(), Batches(reader));
+        Ok(Self { reader, name, columns, keep, rest: None, rows: 0, may_be_empty: false, header })
+    }
+
+    /// Accepts a file without rows.
+    pub fn allow_no_rows(&mut self) {
+        self.may_be_empty = true;
     }
 
     /// The names of all columns of the file.
@@ -157,7 +165,7 @@ impl ParquetStream {
         }
         let rows = self.rows - before;
         if rows == 0 {
-            return if before == 0 { Err(no_row(&name)) } else { Ok(None) };
+            return if before == 0 && !self.may_be_empty { Err(no_row(&name)) } else { Ok(None) };
         }
         let mut warnings = Warnings::default();
         let mut columns = Vec::with_capacity(builders.len());

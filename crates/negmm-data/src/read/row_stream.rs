@@ -51,6 +51,17 @@ impl RowStream {
         Ok(Self::Csv(Box::new(CsvStream::from_reader(whole, name, schema)?)))
     }
 
+    /// Accepts a file without rows, which otherwise is an error.
+    #[must_use]
+    pub fn allow_no_rows(mut self) -> Self {
+        match &mut self {
+            Self::Csv(stream) => stream.allow_no_rows(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(stream) => stream.allow_no_rows(),
+        }
+        self
+    }
+
     /// The names of all columns of the file.
     pub fn header(&self) -> &[String] {
         match self {

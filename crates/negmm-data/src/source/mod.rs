@@ -3,6 +3,7 @@
 pub(crate) mod format;
 mod gzip;
 pub(crate) mod memory_limit;
+mod utf16;
 
 use std::fs::File;
 use std::io::{self, Chain, Cursor, Read};
@@ -12,6 +13,7 @@ use std::path::Path;
 use format::refuse_others;
 use gzip::Gzip;
 use negmm_dist::{Error, Result};
+use utf16::Utf16;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// The separator is looked for in at most this many bytes …
@@ -35,30 +37,57 @@ pub(crate) fn read_error(name: &str, error: io::Error) -> Error {
 
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// A reader that decompresses gzip, which it detects by the first bytes.
-pub(crate) enum Decoded<R: Read> {
+/// A reader that decompresses gzip, which it detects by the first bytes, and turns UTF-16 with a byte order mark into UTF-8.
+pub(crate) struct Decoded<R: Read> {
+    /// The first decompressed bytes.
+    start: Cursor<Vec<u8>>,
+    bytes: Decompressed<R>,
+    utf16: Option<Utf16>,
+}
+
+enum Decompressed<R: Read> {
     Plain(Whole<R>),
     Gzip(Box<Gzip<Whole<R>>>),
 }
 
 impl<R: Read> Decoded<R> {
     pub fn new(mut reader: R, name: &str) -> Result<Self> {
-        let mut start = Vec::new();
-        (&mut reader)
-            .take(gzip::MAGIC.len() as u64)
-            .read_to_end(&mut start)
-            .map_err(|error| read_error(name, error))?;
+        let start = first_two(&mut reader, name)?;
         let gzip = start == gzip::MAGIC;
         let whole = Cursor::new(start).chain(reader);
-        Ok(if gzip { Self::Gzip(Box::new(Gzip::new(whole))) } else { Self::Plain(whole) })
+        let mut bytes = if gzip { Decompressed::Gzip(Box::new(Gzip::new(whole))) } else { Decompressed::Plain(whole) };
+        let mut start = first_two(&mut bytes, name)?;
+        let utf16 = Utf16::by_mark(&start);
+        if utf16.is_some() {
+            start.clear();
+        }
+        Ok(Self { start: Cursor::new(start), bytes, utf16 })
+    }
+}
+
+fn first_two(reader: &mut impl Read, name: &str) -> Result<Vec<u8>> {
+    let mut start = Vec::new();
+    reader.take(gzip::MAGIC.len() as u64).read_to_end(&mut start).map_err(|error| read_error(name, error))?;
+    Ok(start)
+}
+
+impl<R: Read> Read for Decompressed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(reader) => reader.read(buffer),
+            Self::Gzip(reader) => reader.read(buffer),
+        }
     }
 }
 
 impl<R: Read> Read for Decoded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(reader) => reader.read(buffer),
-            Self::Gzip(reader) => reader.read(buffer),
+        match &mut self.utf16 {
+            Some(utf16) => utf16.read(&mut self.bytes, buffer),
+            None => match self.start.read(buffer)? {
+                0 => self.bytes.read(buffer),
+                count => Ok(count),
+            },
         }
     }
 }

@@ -89,7 +89,9 @@ impl Target {
         };
         let constant = sd == 0.0;
         let scale = if constant { CONSTANT_TARGET_SCALE * mean.abs().max(1.0) } else { sd };
-        let shape = Shape::learn(numbers, target_spec, weights);
+        let read_as = table.numbers_type(name);
+        let truth = read_as.as_ref().is_some_and(ColumnType::is_truth);
+        let shape = Shape::learn(numbers, target_spec, weights, truth);
         let (lower, upper) = shape.support.bounds();
         if let Some(row) = numbers.iter().position(|y| !(lower..=upper).contains(y)) {
             let bound = if numbers[row] < lower { ("least", lower) } else { ("most", upper) };
@@ -109,7 +111,7 @@ impl Target {
             upper_end: target_spec.upper_end.clone(),
             censored_read_as: target_spec.censored.as_ref().and_then(|name| table.numbers_type(name)),
             upper_end_read_as: target_spec.upper_end.as_ref().and_then(|name| table.numbers_type(name)),
-            read_as: table.numbers_type(name),
+            read_as,
         })
     }
 
@@ -270,11 +272,16 @@ struct Shape {
 
 impl Shape {
     /// Detects the support, within the bounds of the specification. A grid without negative values has the lower bound 0. An
-    /// atom at an end of the range is a bound. Nothing is detected for censored targets, whose cells are not the targets.
-    fn learn(numbers: &[f64], target_spec: &TargetSpec, weights: Option<&[f64]>) -> Self {
+    /// atom at an end of the range is a bound. Truth values are 0 and 1 alone. Nothing is detected for censored targets, whose
+    /// cells are not the targets.
+    fn learn(numbers: &[f64], target_spec: &TargetSpec, weights: Option<&[f64]>, truth: bool) -> Self {
         let given = Support { lower: target_spec.lower, upper: target_spec.upper, ..Support::default() };
         if target_spec.continuous || target_spec.is_censored() {
             return Self { support: given, atoms: None };
+        }
+        if truth && given.is_whole_line() {
+            let support = Support { lower: Some(0.0), upper: Some(1.0), step: Some(1.0), ..given };
+            return Self { support, atoms: None };
         }
         let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);
         let counting: Vec<f64> = counting.map(|(_, number)| *number).collect();
@@ -329,5 +336,15 @@ mod tests {
         assert_eq!(grid(&weights), None);
         weights[40] = 0.0;
         assert_eq!(grid(&weights), Some(1.0));
+    }
+
+    #[test]
+    fn truth_values_have_no_third_value() {
+        let y: Vec<f64> = (0..12).map(|row| f64::from(row % 2)).collect();
+        let learnt = |truth| Shape::learn(&y, &TargetSpec::default(), None, truth).support;
+        assert_eq!(learnt(true).bounds(), (0.0, 1.0));
+        assert_eq!(learnt(true).step, Some(1.0));
+        // A count of which only 0 and 1 have been seen so far may be larger.
+        assert_eq!(learnt(false).bounds(), (0.0, f64::INFINITY));
     }
 }

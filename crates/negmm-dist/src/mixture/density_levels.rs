@@ -62,6 +62,17 @@ impl DensityLevels {
         Some(levels)
     }
 
+    /// The bounds.
+    pub(crate) fn bounds(&self) -> (f64, f64) {
+        (self.lower, self.upper)
+    }
+
+    /// Where the density is highest, and the density there.
+    pub(crate) fn peak(&self) -> (f64, f64) {
+        let highest = self.extrema.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+        highest.map_or((f64::NAN, 0.0), |(at, level)| (at, libm::exp(level)))
+    }
+
     /// Logarithm of the density at `y`.
     pub(crate) fn at(&self, y: f64) -> f64 {
         if y < self.lower || y > self.upper { f64::NEG_INFINITY } else { self.log_density(y).0 }

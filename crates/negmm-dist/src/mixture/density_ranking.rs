@@ -12,6 +12,10 @@ use crate::math::normal;
 /// (sds, values): how far from a component's mean values of a grid are ranked one by one, and how many of them at most. Beyond the
 /// first distance probabilities underflow; beyond the second they are negligible compared with [`RARE`].
 const REACHES: [(f64, f64); 2] = [(39.0, 5000.0), (9.0, 20_000.0)];
+/// The same for what needs no single value of a wide distribution.
+const FEW: [(f64, f64); 1] = [(9.0, 4000.0)];
+/// An atom is rare where it has less probability than the most probable interval of this many sds of the row.
+const RARE_WIDTH: f64 = 0.1;
 /// A probability whose rounding error is larger than the probability beyond 9 sds.
 const RARE: f64 = 1e-6;
 
@@ -72,7 +76,15 @@ impl DensityRanking {
     /// The values of a rounded mixture, for probabilities of at least `least`. If they are too many: the first and the last value,
     /// those of atoms, and the density of the others; for a component whose sd is s steps the relative error is about 1 / (24 s²).
     pub(crate) fn on_grid(mixture: Mixture<'_>, grid: Grid, least: f64) -> Self {
-        let reaches = if least < RARE { &REACHES[..] } else { &REACHES[1..] };
+        Self::on_grid_within(mixture, grid, if least < RARE { &REACHES[..] } else { &REACHES[1..] })
+    }
+
+    /// The values of a rounded mixture, if they are few; else as [`DensityRanking::on_grid`].
+    pub(crate) fn of_few(mixture: Mixture<'_>, grid: Grid) -> Self {
+        Self::on_grid_within(mixture, grid, &FEW)
+    }
+
+    fn on_grid_within(mixture: Mixture<'_>, grid: Grid, reaches: &[(f64, f64)]) -> Self {
         for &(far, most) in reaches {
             let reach = |(_, mean, sd): (f64, f64, f64)| (grid.cell(mean - far * sd), grid.cell(mean + far * sd));
             let runs = joined(mixture.parts().map(reach).collect(), 1.0);
@@ -112,6 +124,48 @@ impl DensityRanking {
         values.retain(|(_, mass)| *mass > 0.0);
         values.sort_by(|a, b| a.1.total_cmp(&b.1));
         Self { values, density, grid }
+    }
+
+    /// Values that have a point probability, with it.
+    pub(crate) fn masses(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.values.iter().map(|(value, mass)| (self.grid.map_or(*value, |grid| grid.value(*value)), *mass))
+    }
+
+    /// The bounds between which values have a density and no probability of their own, if there are any.
+    pub(crate) fn rest(&self) -> Option<(f64, f64)> {
+        self.density.as_ref().map(DensityLevels::bounds)
+    }
+
+    /// The most likely value: of a row with this sd an atom counts unless it is rare.
+    pub(crate) fn mode(&self, sd: f64) -> f64 {
+        let value = |value: f64| self.grid.map_or(value, |grid| grid.value(grid.cell(value)));
+        let heaviest = self.values.last().map(|(at, mass)| (self.grid.map_or(*at, |grid| grid.value(*at)), *mass));
+        match (&self.density, heaviest) {
+            (Some(density), heaviest) => {
+                let (at, peak) = density.peak();
+                let width = self.grid.map_or(RARE_WIDTH * sd, |grid| grid.step());
+                match heaviest {
+                    Some((atom, mass)) if mass >= width * peak => atom,
+                    _ => value(at),
+                }
+            }
+            (None, Some((value, _))) => value,
+            (None, None) => f64::NAN,
+        }
+    }
+
+    /// As [`DensityRanking::leaving`], of a row with this sd: rare atoms are left out as far as the probability outside allows.
+    pub(crate) fn leaving_rare_atoms(mut self, outside: f64, sd: f64) -> HighestDensityRegion {
+        let mut left = outside;
+        if let (Some(density), None) = (&self.density, &self.grid) {
+            let rare = RARE_WIDTH * sd * density.peak().1;
+            self.values.retain(|(_, mass)| {
+                let out = *mass < rare && *mass < left;
+                left -= if out { *mass } else { 0.0 };
+                !out
+            });
+        }
+        self.leaving(left)
     }
 
     /// Values with their tails: the probability of all values that are at most as likely, including the density.

@@ -8,6 +8,9 @@ use crate::highest_density::HighestDensityRegion;
 use crate::math::normal;
 use crate::math::rng::Rng;
 
+/// Variances whose squares of deviations neither underflow nor overflow.
+pub(super) const SAFE_VARIANCES: std::ops::Range<f64> = 1e-280..1e280;
+
 impl Distribution for Mixture<'_> {
     /// Mean, sum_k weight_k mean_k.
     fn mean(&self) -> f64 {
@@ -22,6 +25,23 @@ impl Distribution for Mixture<'_> {
     /// Variance: within plus between.
     fn variance(&self) -> f64 {
         self.variance_within() + self.variance_between()
+    }
+
+    /// The root of the variance, also where the variance itself would underflow or overflow.
+    fn sd(&self) -> f64 {
+        let variance = self.variance();
+        if SAFE_VARIANCES.contains(&variance) {
+            return variance.sqrt();
+        }
+        let centre = self.mean();
+        let deviations = || self.parts().map(|(weight, mean, sd)| (weight, (mean - centre).abs(), sd));
+        let size = deviations().fold(0.0, |size: f64, (_, between, within)| size.max(between).max(within));
+        if size == 0.0 || !size.is_finite() {
+            return variance.sqrt();
+        }
+        let square = |x: f64| (x / size) * (x / size);
+        let sum: f64 = deviations().map(|(weight, between, within)| weight * (square(between) + square(within))).sum();
+        size * sum.sqrt()
     }
 
     /// Variance inside the components (local noise), sum_k weight_k sd_k^2.

@@ -18,6 +18,7 @@ mod panels;
 mod pooling;
 mod quantile;
 mod rounded;
+pub(crate) mod shape;
 mod tail;
 mod truncated;
 mod truncated_component;

@@ -14,10 +14,10 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// `components` are (weight, (mean, variance)).
+    /// `components` are (weight, (mean, sd)).
     pub(super) fn new(components: impl Iterator<Item = (f64, (f64, f64))>, range: (f64, f64)) -> Self {
         let (weights, moments): (Vec<f64>, Vec<(f64, f64)>) = components.unzip();
-        let (means, sds) = moments.into_iter().map(|(mean, variance)| (mean, variance.sqrt())).unzip();
+        let (means, sds) = moments.into_iter().unzip();
         Self { gaussians: Mixtures::from_parts_unchecked(weights.len(), weights, means, sds), range }
     }
 
@@ -28,6 +28,10 @@ impl Moments {
 
     pub(super) fn variance(&self) -> f64 {
         self.gaussians.row(0).variance()
+    }
+
+    pub(super) fn sd(&self) -> f64 {
+        self.gaussians.row(0).sd()
     }
 
     pub(super) fn variance_within(&self) -> f64 {

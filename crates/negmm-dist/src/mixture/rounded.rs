@@ -39,7 +39,9 @@ pub(crate) struct RoundedMixture<'a> {
 
 impl RoundedMixture<'_> {
     fn moments(&self) -> Moments {
-        let components = self.mixture.parts().map(|(weight, mean, sd)| (weight, self.component_moments(mean, sd)));
+        let moments = |(mean, variance): (f64, f64)| (mean, variance.sqrt());
+        let components =
+            self.mixture.parts().map(|(weight, mean, sd)| (weight, moments(self.component_moments(mean, sd))));
         Moments::new(components, (self.grid.value(self.grid.first), self.grid.value(self.grid.last)))
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct TruncatedMixture<'a> {
 
 impl TruncatedMixture<'_> {
     fn moments(&self) -> Moments {
-        let components = self.components.iter().map(|(weight, component)| (*weight, component.moments()));
+        let components = self.components.iter().map(|(weight, component)| (*weight, component.mean_and_sd()));
         Moments::new(components, (self.lower, self.upper))
     }
 }
@@ -54,6 +54,11 @@ impl<'a> TruncatedMixture<'a> {
             components.retain(|(weight, _)| *weight > 0.0);
         }
         Self { mixture, lower, upper, components, log_inside }
+    }
+
+    /// Weights, which sum to 1, and truncated components.
+    pub(super) fn into_components(self) -> Vec<(f64, TruncatedComponent)> {
+        self.components
     }
 
     /// Whether `y` lies between the bounds.
@@ -100,6 +105,10 @@ impl Distribution for TruncatedMixture<'_> {
 
     fn variance(&self) -> f64 {
         self.moments().variance()
+    }
+
+    fn sd(&self) -> f64 {
+        self.moments().sd()
     }
 
     fn variance_within(&self) -> f64 {

@@ -1,10 +1,14 @@
 //! A truncated component: one normal component between two bounds.
 
-use crate::math::normal;
+use super::distribution::SAFE_VARIANCES;
 use crate::math::normal_interval::{self, decay};
+use crate::math::{normal, quadrature};
 
 /// Beyond this many sds from the base the probability is below the rounding error of 1.
 const FAR: f64 = 9.0;
+
+/// The width of a panel of a quadrature, as a multiple of the distance over which the density changes much.
+const PANEL: f64 = 4.0;
 
 /// A component given that it lies between two bounds: an interval of a normal distribution, or an atom.
 ///
@@ -65,6 +69,52 @@ impl TruncatedComponent {
         let (left, right) = (normal_interval::moments(self.a, self.left), normal_interval::moments(self.a, self.right));
         let (first, second) = ((right[1] - left[1]) / self.total(), (right[2] + left[2]) / self.total());
         (self.base + self.sd * first, self.sd * self.sd * (second - first * first).max(0.0))
+    }
+
+    /// Mean and sd, also where the variance would underflow or overflow.
+    pub(super) fn mean_and_sd(&self) -> (f64, f64) {
+        let (mean, variance) = self.moments();
+        if SAFE_VARIANCES.contains(&variance) || self.sd == 0.0 {
+            return (mean, variance.sqrt());
+        }
+        let (_, unit) = Self { sd: 1.0, ..*self }.moments();
+        (mean, self.sd * unit.sqrt())
+    }
+
+    /// E Yⁿ: of a component that the bounds do not cut by E Yⁿ = mean E Yⁿ⁻¹ + (n - 1) sd² E Yⁿ⁻², else by quadrature.
+    pub(super) fn raw_moment(&self, order: u32) -> f64 {
+        let power = |y: f64| (0..order).fold(1.0, |product, _| product * y);
+        if self.sd == 0.0 || self.total() == 0.0 {
+            return power(self.base);
+        }
+        match order {
+            1 => return self.moments().0,
+            2 => {
+                let (mean, variance) = self.moments();
+                return mean * mean + variance;
+            }
+            _ => {}
+        }
+        if self.is_whole() {
+            let (mut before, mut moment) = (0.0, 1.0);
+            for n in 0..order {
+                (before, moment) = (moment, self.mean * moment + f64::from(n) * self.sd * self.sd * before);
+            }
+            return moment;
+        }
+        let (low, high, scale) = self.extent();
+        let panels = ((high - low) / (PANEL * scale)).ceil().max(1.0) as usize;
+        let end = |at: usize| low + (high - low) * at as f64 / panels as f64;
+        let (mut sum, mut mass) = (0.0, 0.0);
+        for at in 0..panels {
+            let [part, probability] = quadrature::integral(end(at), end(at + 1), |y| {
+                let density = self.pdf(y);
+                [density * power(y), density]
+            });
+            (sum, mass) = (sum + part, mass + probability);
+        }
+        // What lies beyond the extent is negligible; divided by its probability even less is lost.
+        sum / mass
     }
 
     /// Probability up to `y`.

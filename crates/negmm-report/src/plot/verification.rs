@@ -70,11 +70,10 @@ pub fn murphy(target: &str, baseline: &Predictions, evaluation: &EvaluationSet) 
         for at in (0..THETAS).step_by(12) {
             lines.push(vec![num(thetas[at]), name.to_string(), num(ours[at]), num(constant[at])]);
         }
-        let panel =
-            Panel::new(Axis::new(format!("threshold of {target}")), Axis::new("mean score").include(0.0))
-                .title(name)
-                .with(Mark::line(&thetas, &constant).colour(Colour::Orange).width(1.5).dashed().name("constant"))
-                .with(Mark::line(&thetas, &ours).colour(Colour::Blue).width(2.0).name("model"));
+        let panel = Panel::new(Axis::new(format!("threshold of {target}")), Axis::new("mean score").include(0.0))
+            .title(name)
+            .with(Mark::line(&thetas, &constant).colour(Colour::Orange).width(1.5).dashed().name("constant"))
+            .with(Mark::line(&thetas, &ours).colour(Colour::Blue).width(2.0).name("model"));
         figure = figure.panel(panel);
     }
     table = table.filled(lines);

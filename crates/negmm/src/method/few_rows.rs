@@ -1,7 +1,7 @@
 //! Predictive distributions from few rows, when mean and spread are themselves uncertain.
 
-/// With fewer rows nothing is trained: the prediction is the targets' mean with a wide sd.
-pub(crate) const LEAST_TRAINED: usize = 10;
+/// With fewer rows `auto` trains nothing: the prediction is the targets' mean with a wide sd.
+pub const LEAST_TRAINED: usize = 10;
 /// With fewer rows folds are larger and distributions wider.
 pub(super) const FEW: usize = 50;
 

@@ -50,7 +50,7 @@ pub(crate) use predictor::{PredictorKind, raw_outputs};
 pub use sample_net::SampleNet;
 
 pub use crate::standardised::{Pool, Standardised};
-pub(crate) use few_rows::LEAST_TRAINED;
+pub use few_rows::LEAST_TRAINED;
 pub use negmm_nn::ngboost::NgBoost;
 pub use sizes::Preset;
 pub use tails::Tail;

@@ -42,19 +42,41 @@ pub struct Field {
     pub value_type: ValueType,
     /// What the column is, for messages.
     source: Cow<'static, str>,
+    /// What it is to the rounding of its numbers.
+    pub(super) scale: Scale,
+}
+
+/// What a column of numbers is to their rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// Its own size counts.
+    Own,
+    /// The mean: what follows has the unit of the target, and the next column is its sd.
+    Mean,
+    /// A value of the target: digits below those of the sd do not count.
+    Target,
 }
 
 impl Field {
+    fn new(name: impl Into<String>, value_type: ValueType, source: impl Into<Cow<'static, str>>) -> Self {
+        Self { name: name.into(), value_type, source: source.into(), scale: Scale::Own }
+    }
+
     pub(super) fn float(name: impl Into<String>, source: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), value_type: ValueType::Float, source: source.into() }
+        Self::new(name, ValueType::Float, source)
     }
 
     pub(super) fn integer(name: impl Into<String>, source: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), value_type: ValueType::Integer, source: source.into() }
+        Self::new(name, ValueType::Integer, source)
     }
 
     pub(super) fn text(name: impl Into<String>, source: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), value_type: ValueType::Text, source: source.into() }
+        Self::new(name, ValueType::Text, source)
+    }
+
+    /// The same with another scale.
+    pub(super) fn scaled(self, scale: Scale) -> Self {
+        Self { scale, ..self }
     }
 }
 
@@ -147,6 +169,20 @@ impl<'a> Columns<'a> {
     pub(super) fn new(rows: usize, fields: Vec<Field>, blocks: Vec<Block<'a>>) -> Result<Self> {
         unique(&fields)?;
         Ok(Self { rows, fields, blocks })
+    }
+
+    /// No rows of these columns, for a header alone.
+    ///
+    /// # Errors
+    /// When two have one name.
+    pub fn empty(fields: Vec<Field>) -> Result<Self> {
+        let block = |field: &Field| match field.value_type {
+            ValueType::Float => Block::float(Vec::new()),
+            ValueType::Integer => Block::Integer(Vec::new()),
+            ValueType::Text => Block::Text(Vec::new()),
+        };
+        let blocks = fields.iter().map(block).collect();
+        Self::new(0, fields, blocks)
     }
 
     /// Kept columns, then columns of numbers with these names: `values` is rows × names.

@@ -19,9 +19,7 @@ impl Columns<'_> {
     /// # Errors
     /// When there is no memory for it.
     pub fn csv_header(&self) -> Result<Vec<u8>> {
-        let mut writer = writer();
-        writer.write_record(self.names()).map_err(failed)?;
-        finish(writer)
+        self.separated_header(b',')
     }
 
     /// A line for each row. A number is the shortest text that reads back as the same number.
@@ -29,7 +27,25 @@ impl Columns<'_> {
     /// # Errors
     /// When there is no memory for it.
     pub fn csv_rows(&self) -> Result<Vec<u8>> {
-        let (mut writer, mut number) = (writer(), String::new());
+        self.separated_rows(b',')
+    }
+
+    /// The header line with this character between its cells.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn separated_header(&self, separator: u8) -> Result<Vec<u8>> {
+        let mut writer = writer(separator);
+        writer.write_record(self.names()).map_err(failed)?;
+        finish(writer)
+    }
+
+    /// A line for each row, as [`Columns::csv_rows`], with this character between cells.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn separated_rows(&self, separator: u8) -> Result<Vec<u8>> {
+        let (mut writer, mut number) = (writer(separator), String::new());
         let mut rows = self.by_rows();
         while let Some(row) = rows.next() {
             for value in row {
@@ -48,8 +64,8 @@ impl Columns<'_> {
     }
 }
 
-fn writer() -> csv::Writer<Vec<u8>> {
-    csv::Writer::from_writer(Vec::new())
+fn writer(separator: u8) -> csv::Writer<Vec<u8>> {
+    csv::WriterBuilder::new().delimiter(separator).from_writer(Vec::new())
 }
 
 fn finish(writer: csv::Writer<Vec<u8>>) -> Result<Vec<u8>> {

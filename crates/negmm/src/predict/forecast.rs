@@ -1,6 +1,6 @@
 //! A query of forecasts: the columns that locate each step, the adaptive conformal sets, and paths.
 
-use super::columns::{Block, Columns, Field, unique};
+use super::columns::{Block, Columns, Field, Scale, unique};
 use super::query::Query;
 use crate::conformal::{AdaptiveConformal, ConformalPredictor};
 use crate::forecast::{ForecastPoint, Forecaster, Forecasts, Histories};
@@ -135,7 +135,7 @@ impl<'a> ForecastQuery<'a> {
 }
 
 fn path_fields(paths: usize) -> Vec<Field> {
-    (1..=paths).map(|path| Field::float(format!("path_{path}"), "a path")).collect()
+    (1..=paths).map(|path| Field::float(format!("path_{path}"), "a path").scaled(Scale::Target)).collect()
 }
 
 /// The columns that say which series, origin, time and step a forecast is of.

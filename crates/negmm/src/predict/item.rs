@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::columns::{Block, Field};
+use super::columns::{Block, Field, Scale};
 use super::parameter::Number;
 use crate::conformal::ConformalPredictor;
 use crate::model::novelty_is_not_known;
@@ -33,15 +33,12 @@ impl Item<'_> {
     pub(super) fn fields(self) -> Vec<Field> {
         let float = |name: &str, source: &'static str| Field::float(name, source);
         match self {
-            Self::Mean => vec![float("mean", "the predicted mean")],
+            Self::Mean => vec![float("mean", "the predicted mean").scaled(Scale::Mean)],
             Self::Sd => vec![float("sd", "the predicted sd")],
-            Self::Quantile(level) => vec![Field::float(format!("q{}", level.text), format!("quantile {}", level.text))],
+            Self::Quantile(level) => vec![target(format!("q{}", level.text), format!("quantile {}", level.text))],
             Self::Interval(coverage) => ["lower", "upper"]
                 .map(|end| {
-                    Field::float(
-                        format!("{end}_{}", coverage.text),
-                        format!("the {end} end of interval {}", coverage.text),
-                    )
+                    target(format!("{end}_{}", coverage.text), format!("the {end} end of interval {}", coverage.text))
                 })
                 .into(),
             Self::Region(coverage) => {
@@ -54,7 +51,7 @@ impl Item<'_> {
             Self::Equal(value) => vec![probability("equal", value)],
             Self::Shortfall(level) => {
                 let source = format!("the mean of the lowest {}", level.text);
-                vec![Field::float(format!("shortfall_{}", level.text), source)]
+                vec![target(format!("shortfall_{}", level.text), source)]
             }
             Self::VarianceParts => {
                 ["variance_within", "variance_between"].map(|name| float(name, "a part of the variance")).into()
@@ -68,10 +65,14 @@ impl Item<'_> {
             Self::Components(count) => {
                 let part = |part: &'static str| (1..=count).map(move |component| format!("{part}_{component}"));
                 let names = ["weight", "mean", "sd"].into_iter().flat_map(part);
-                names.map(|name| Field::float(name, "a number of a component")).collect()
+                let field = |name: String| match name.starts_with("mean") {
+                    true => target(name, "a number of a component"),
+                    false => Field::float(name, "a number of a component"),
+                };
+                names.map(field).collect()
             }
             Self::Draws { draws, .. } => {
-                (1..=draws).map(|draw| Field::float(format!("draw_{draw}"), "a random draw")).collect()
+                (1..=draws).map(|draw| target(format!("draw_{draw}"), "a random draw")).collect()
             }
         }
     }
@@ -138,6 +139,11 @@ impl Item<'_> {
             }
         })
     }
+}
+
+/// A column of values of the target.
+fn target(name: impl Into<String>, source: impl Into<Cow<'static, str>>) -> Field {
+    Field::float(name, source).scaled(Scale::Target)
 }
 
 /// The column of a probability at a value.

@@ -35,6 +35,7 @@ mod joint;
 mod json;
 mod parameter;
 mod query;
+mod rounding;
 
 #[cfg(feature = "parquet")]
 pub use arrow::schema as arrow_schema;
