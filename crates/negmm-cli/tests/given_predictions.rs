@@ -476,6 +476,8 @@ fn draws_of_several_targets_have_joint_scores() {
     folder.write("a.csv", text.replace("a_draw_", "draw_").replace(",b,", ",other,").replace("b_draw_", "other_draw_"));
     let single = folder.done(&["score", "a.csv", "--target", "a", "--json"]).json();
     assert_eq!(single["scores"], joint["targets"]["a"]["scores"]);
+    let one = folder.done(&["score", "joint.csv", "--target", "a", "--json"]).json();
+    assert_eq!(one["scores"], joint["targets"]["a"]["scores"]);
     let groups = joint["groups"].as_array().unwrap();
     let mean = (score(&groups[0], "energy_score") + score(&groups[1], "energy_score")) / 2.0;
     assert!((mean - score(&joint, "energy_score")).abs() < 1e-12);

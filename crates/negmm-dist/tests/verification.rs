@@ -1,7 +1,7 @@
 //! Scores and tests of forecast verification, against scoringrules, quadrature and simulation.
 
 use crate::families::reference;
-use negmm_dist::joint::{dawid_sebastiani, energy_of_draws, variogram_of_draws};
+use negmm_dist::joint::{energy_of_draws, variogram_of_draws};
 use negmm_dist::math::normal;
 use negmm_dist::samples::SampleSets;
 use negmm_dist::verification::*;
@@ -43,13 +43,18 @@ fn scores_agree_with_scoringrules() {
             }
             ("vectors", _) => {
                 let (draws, observed) = own.split_at(own.len() - 3);
-                match score.strip_prefix("variogram_score_") {
-                    Some(order) => variogram_of_draws(draws, observed, order.parse().unwrap()),
-                    None if score == "energy_score" => energy_of_draws(draws, observed),
-                    None => {
-                        let (mean, covariance) = moments(draws, 3);
-                        dawid_sebastiani(&mean, &covariance, observed)
-                    }
+                let [energy, fair, variogram, moments] = VectorScores {
+                    order: score.rsplit('_').next().and_then(|p| p.parse().ok()).unwrap_or(0.5),
+                    ..VectorScores::default()
+                }
+                .score(draws, observed);
+                assert_eq!(fair, energy_of_draws(draws, observed));
+                assert_eq!(VectorScores::default().score(draws, observed)[2], variogram_of_draws(draws, observed, 0.5));
+                match score {
+                    "energy_score" => fair,
+                    "energy_score_nrg" => energy,
+                    "dawid_sebastiani" => moments,
+                    _ => variogram,
                 }
             }
             ("probability", _) => {
@@ -67,18 +72,6 @@ fn scores_agree_with_scoringrules() {
         );
     }
     assert!(checked > 40, "{checked}");
-}
-
-/// Mean vector and unbiased covariance matrix of draws × targets.
-fn moments(draws: &[f64], targets: usize) -> (Vec<f64>, Vec<f64>) {
-    let count = (draws.len() / targets) as f64;
-    let mean: Vec<f64> =
-        (0..targets).map(|at| draws.chunks_exact(targets).map(|draw| draw[at]).sum::<f64>() / count).collect();
-    let product = |i: usize, j: usize| {
-        draws.chunks_exact(targets).map(|draw| (draw[i] - mean[i]) * (draw[j] - mean[j])).sum::<f64>() / (count - 1.0)
-    };
-    let covariance = (0..targets * targets).map(|at| product(at / targets, at % targets)).collect();
-    (mean, covariance)
 }
 
 /// One prediction of each kind.

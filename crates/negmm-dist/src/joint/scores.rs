@@ -39,19 +39,34 @@ impl JointMixtures {
     }
 }
 
-/// The fair energy score of draws (draws × targets) for the observation `y`:
-/// sum_i ‖x_i - y‖ / m - sum_(i<j) ‖x_i - x_j‖ / (m (m - 1)), whose mean is that of the distribution (Ferro, 2014).
-pub fn energy_of_draws(draws: &[f64], y: &[f64]) -> f64 {
+/// The energy score of draws (draws × targets) as a distribution, sum_i ‖x_i - y‖ / m - sum_ij ‖x_i - x_j‖ / (2 m²), and the fair
+/// one with m (m - 1) instead of m², whose mean is that of the distribution that the draws are from (Ferro, 2014). For one target
+/// they are the CRPS.
+///
+/// ```
+/// use negmm_dist::joint::energy_scores;
+/// let [own, fair] = energy_scores(&[0.0, 0.0, 3.0, 4.0], &[0.0, 0.0]);
+/// assert_eq!([own, fair], [1.25, 0.0]);
+/// ```
+///
+/// # Panics
+/// When `draws` is empty or not a whole number of vectors.
+pub fn energy_scores(draws: &[f64], y: &[f64]) -> [f64; 2] {
     let size = y.len();
-    let count = draws.len() / size;
+    assert!(!draws.is_empty() && draws.len().is_multiple_of(size), "one number for each draw and target");
+    let count = (draws.len() / size) as f64;
     let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-    let from_y: f64 = draws.chunks_exact(size).map(|draw| distance(draw, y)).sum();
+    let near: f64 = draws.chunks_exact(size).map(|draw| distance(draw, y)).sum::<f64>() / count;
     let mut apart = 0.0;
     for (number, draw) in draws.chunks_exact(size).enumerate() {
         apart += draws[(number + 1) * size..].chunks_exact(size).map(|other| distance(draw, other)).sum::<f64>();
     }
-    let pairs = (count * count.saturating_sub(1)).max(1);
-    from_y / count as f64 - apart / pairs as f64
+    [near - apart / (count * count), near - apart / (count * (count - 1.0).max(1.0))]
+}
+
+/// The fair energy score of draws (draws × targets) for the observation `y`: the second of [`energy_scores`].
+pub fn energy_of_draws(draws: &[f64], y: &[f64]) -> f64 {
+    energy_scores(draws, y)[1]
 }
 
 /// The variogram score of order `p` (Scheuerer and Hamill, 2015) with equal weights, from draws (draws × targets):

@@ -41,5 +41,7 @@ pub use scorecard::{ScoreSpec, ScoreSummary, Scorecard};
 pub use scores::{
     brier_score, cde_loss, dawid_sebastiani_score, interval_score, quantile_score, weighted_interval_score,
 };
-pub use vectors::{VectorScores, dawid_sebastiani_of_draws, energy_scores};
+pub use vectors::{VectorScores, dawid_sebastiani_of_draws};
+
+pub use crate::joint::energy_scores;
 pub use weighted_crps::{QuantileWeight, quantile_weighted_crps, threshold_weighted_crps};

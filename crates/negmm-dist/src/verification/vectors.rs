@@ -1,6 +1,6 @@
 //! Scores of draws of vectors: predictions of several targets at once.
 
-use crate::joint::{dawid_sebastiani, variogram_of_draws};
+use crate::joint::{dawid_sebastiani, energy_scores, variogram_of_draws};
 use crate::{Error, Result};
 
 /// The scores of a row, in the order of [`VectorScores::names`].
@@ -66,32 +66,7 @@ fn score(draws: &[f64], y: &[f64], order: f64) -> [f64; 4] {
     [own, fair, variogram_of_draws(draws, y, order), dawid_sebastiani_of_draws(draws, y)]
 }
 
-/// The energy score of draws (draws × targets) as a distribution, sum_i ‖x_i - y‖ / m - sum_ij ‖x_i - x_j‖ / (2 m²), and the fair
-/// one with m (m - 1) instead of m², whose mean is that of the distribution that the draws are from (Ferro, 2014). For one target
-/// they are the CRPS.
-///
-/// ```
-/// use negmm_dist::verification::energy_scores;
-/// let [own, fair] = energy_scores(&[0.0, 0.0, 3.0, 4.0], &[0.0, 0.0]);
-/// assert_eq!([own, fair], [1.25, 0.0]);
-/// ```
-///
-/// # Panics
-/// When `draws` is empty or not a whole number of vectors.
-pub fn energy_scores(draws: &[f64], y: &[f64]) -> [f64; 2] {
-    let size = y.len();
-    assert!(!draws.is_empty() && draws.len().is_multiple_of(size), "one number for each draw and target");
-    let count = (draws.len() / size) as f64;
-    let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-    let near: f64 = draws.chunks_exact(size).map(|draw| distance(draw, y)).sum::<f64>() / count;
-    let mut apart = 0.0;
-    for (number, draw) in draws.chunks_exact(size).enumerate() {
-        apart += draws[(number + 1) * size..].chunks_exact(size).map(|other| distance(draw, other)).sum::<f64>();
-    }
-    [near - apart / (count * count), near - apart / (count * (count - 1.0).max(1.0))]
-}
-
-/// Dawid and Sebastiani's score by mean and covariance of the draws (divisor m); infinite where there are no more draws than
+/// Dawid and Sebastiani's score by mean and covariance of the draws (divisor m - 1); infinite where there are no more draws than
 /// targets, or a target is the same in all draws.
 pub fn dawid_sebastiani_of_draws(draws: &[f64], y: &[f64]) -> f64 {
     let (size, count) = (y.len(), draws.len() / y.len());
@@ -102,7 +77,7 @@ pub fn dawid_sebastiani_of_draws(draws: &[f64], y: &[f64]) -> f64 {
         for row in 0..size {
             for column in 0..size {
                 let product = (draw[row] - mean[row]) * (draw[column] - mean[column]);
-                covariance[row * size + column] += product / count as f64;
+                covariance[row * size + column] += product / (count as f64 - 1.0).max(1.0);
             }
         }
     }

@@ -85,6 +85,7 @@ for prob, event in ((0.3, 1), (0.8, 0)):
 draws, observed = rng.normal(size=(12, 3)).round(3), np.array([0.4, -0.9, 1.3])
 what = "vectors " + " ".join(map(repr, map(float, np.concatenate([draws.ravel(), observed]))))
 put("energy_score", what, 0, sr.es_ensemble(observed, draws, estimator="fair"))
+put("energy_score_nrg", what, 0, sr.es_ensemble(observed, draws, estimator="nrg"))
 put("variogram_score_0.5", what, 0, sr.vs_ensemble(observed, draws, p=0.5))
 put("variogram_score_1", what, 0, sr.vs_ensemble(observed, draws, p=1.0))
 put("dawid_sebastiani", what, 0, sr.dssmv_ensemble(observed, draws))

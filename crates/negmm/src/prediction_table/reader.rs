@@ -201,7 +201,13 @@ fn plan(
 ) -> Result<(Form, Schema)> {
     let mut hints = hints.clone();
     hints.other.extend(columns.names().cloned());
-    let form = Form::infer(header, &hints)?;
+    // Of a table with predictions of several targets those of this one.
+    let form = Form::infer(header, &hints).or_else(|error| match &columns.target {
+        Some(target) if header.iter().any(|name| name.starts_with(&format!("{target}_"))) => {
+            Form::infer_several(header, std::slice::from_ref(target), &hints).map(|mut forms| forms.remove(0))
+        }
+        _ => Err(error),
+    })?;
     let mut wanted = form.columns();
     let number = |name: &String| (name.clone(), ColumnType::number());
     wanted.extend(columns.target.iter().chain(&columns.weight).map(number));
