@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from negmm import AutoRegressor
+from negmm import AutoRegressor, JointRegressor
 from scoringbench.multivariate.prediction import MultivariateSamplePrediction
 from scoringbench.multivariate.wrappers.base import MultivariateWrapper
 from scoringbench.univariate.wrappers.base import DistributionPrediction, ProbabilisticWrapper
@@ -67,33 +67,18 @@ class NegmmWrapper(ProbabilisticWrapper):
 
 
 class NegmmMultivariateWrapper(MultivariateWrapper):
-    """The default method of negmm for each target, joined by the empirical copula of the training rows.
-
-    The probability integral transforms of the targets of a training row are one draw of the copula. For a new row,
-    draws of these vectors are mapped by the quantile functions of its own margins.
-    """
+    """The default method of negmm for several targets: draws of one joint distribution for each row."""
 
     def __init__(self, preset: str = "medium", draws: int = 1000, random_state: int = 0) -> None:
         self.preset, self.draws, self.random_state = preset, draws, random_state
 
     def fit(self, X: Any, Y: Any) -> NegmmMultivariateWrapper:
-        targets = np.asarray(Y, dtype=np.float64)
-        targets = targets[:, np.newaxis] if targets.ndim == 1 else targets
-        self._models, ranks = [], []
-        for target in targets.T:
-            model = AutoRegressor(preset=self.preset, random_state=self.random_state).fit(X, target)
-            pit = model.predict_dist(X).cdf(target)
-            # Ranks make the margins of the copula uniform.
-            ranks.append((np.argsort(np.argsort(pit)) + 0.5) / len(pit))
-            self._models.append(model)
-        self._copula = np.column_stack(ranks)
+        model = JointRegressor("auto", options={"preset": self.preset}, random_state=self.random_state)
+        self._model = model.fit(X, np.asarray(Y, dtype=np.float64))
         return self
 
     def predict_ensemble(self, X: Any) -> MultivariateSamplePrediction:
-        rng = np.random.default_rng(self.random_state)
-        dists = [model.predict_dist(X) for model in self._models]
-        chosen = self._copula[rng.integers(len(self._copula), size=(self.draws, len(dists[0])))]
-        # draws × rows for each target, then rows × draws × targets.
-        values = [dist.ppf(np.ascontiguousarray(chosen[:, :, at])) for at, dist in enumerate(dists)]
-        samples = np.stack([value.T for value in values], axis=2)
-        return MultivariateSamplePrediction(samples, np.column_stack([dist.mean() for dist in dists]))
+        dist = self._model.predict_dist(X)
+        # draws × rows × targets, as rows × draws × targets.
+        samples = dist.rvs(self.draws, random_state=self.random_state).transpose(1, 0, 2)
+        return MultivariateSamplePrediction(samples, dist.mean())

@@ -76,7 +76,7 @@ def one_target(name, frame, options):
 
 
 def several_targets(name, frame, targets, options):
-    found = {"copula": [], "shuffled": []}
+    found = {"joint": [], "shuffled": []}
     for train, test in folds(frame.dropna(subset=targets), options.folds):
         X, Y, X_test, Y_test = train.drop(columns=targets), train[targets], test.drop(columns=targets), test[targets]
         samples = NegmmMultivariateWrapper(preset=options.preset, draws=200).fit(X, Y).predict_ensemble(X_test).samples
@@ -84,7 +84,7 @@ def several_targets(name, frame, targets, options):
         rng = np.random.default_rng(SEED)
         apart = np.stack([rng.permuted(samples[:, :, at], axis=1) for at in range(len(targets))], axis=2)
         scales = Y.std().to_numpy()
-        for form, draws in (("copula", samples), ("shuffled", apart)):
+        for form, draws in (("joint", samples), ("shuffled", apart)):
             scores = negmm.evaluate_vectors(Y_test, samples=draws, scales=scales).scores
             found[form].append([scores["energy_score"], scores["variogram_score"]])
     for form, scores in found.items():

@@ -128,7 +128,7 @@ def evaluate_vectors(
     if dist is not None:
         if not isinstance(dist, JointDistribution):
             raise TypeError(f"expected a JointDistribution for several targets, found {type(dist).__qualname__}")
-        samples = dist.rvs(DRAWS, random_state=seed)
+        samples = dist.rvs(DRAWS, random_state=seed).transpose(1, 0, 2)
         marginals = [dist.marginal(at) for at in range(size)]
     draws = np.ascontiguousarray(samples, dtype=np.float64)
     if draws.ndim != 3:

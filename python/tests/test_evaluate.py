@@ -239,3 +239,15 @@ def test_torch_distributions_by_their_arrays():
     assert as_distribution(dist=mixture).mean() == pytest.approx(3.0)
     with pytest.raises(TypeError, match="torch's VonMises has no closed form here: pass its samples"):
         as_distribution(dist=of_torch("VonMises", loc=LOC))
+
+
+def test_a_joint_distribution_is_scored_by_draws_and_exact_margins():
+    y = np.column_stack([Y, Y + 0.1 * RNG.normal(size=200)])
+    X = LOC[:, np.newaxis]
+    model = negmm.JointRegressor("ne-gmm", options={"epochs": 15}, random_state=0).fit(X, y)
+    dist = model.predict_dist(X)
+    result = negmm.evaluate_vectors(y, dist=dist, targets=["a", "b"])
+    assert result.targets["a"].scores["crps"] == pytest.approx(dist.marginal(0).crps(y[:, 0]).mean())
+    draws = dist.rvs(300, random_state=0).transpose(1, 0, 2)
+    assert result.scores == pytest.approx(negmm.evaluate_vectors(y, samples=draws).scores)
+    assert result.scores["variogram_score"] < 1.0
