@@ -281,7 +281,7 @@ fn arrow_files_and_types_of_kept_columns() {
     let folder = Folder::with_model();
     let row = |at: usize| {
         let when = if at == 0 { String::new() } else { format!("2024-02-{at:02}") };
-        format!("0.{at},a,{at},{at}.5,00{at},{when},{}\n", at % 2 == 0)
+        format!("0.{at},a,{at},{at}.5,00{at},{when},{}\n", at.is_multiple_of(2))
     };
     let body: String = (0..9).map(row).collect();
     folder.write("new.csv", format!("x,c,id,price,code,day,open\n{body}"));
