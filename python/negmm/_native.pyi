@@ -74,7 +74,14 @@ class Forecaster:
     def to_bytes(self) -> bytes: ...
     def predict(
         self, table: Table, *, test_size: int | None, stride: int | None, threads: int
-    ) -> tuple[Predictions, list[str], _Numbers, _Numbers, NDArray[np.int64]]: ...
+    ) -> tuple[
+        Predictions,
+        tuple[NDArray[np.int64], NDArray[np.int64]],
+        tuple[_Numbers, _Numbers],
+        NDArray[np.int64],
+        _Numbers,
+        tuple[list[Details], bool],
+    ]: ...
     def paths(self, table: Table, *, count: int, seed: int, threads: int) -> _Numbers: ...
     def backtest(self, table: Table, *, test_size: int | None, stride: int | None, threads: int) -> str: ...
     def describe(self) -> str: ...
@@ -173,7 +180,15 @@ def fit_joint(
     task: Task, targets: list[str], described: _Described, *, threads: int, engine: str
 ) -> tuple[JointModel, list[Details]]: ...
 def fit_forecaster(
-    table: Table, columns: dict[str, Any], options: list[tuple[str, str]], *, seed: int, threads: int
+    table: Table,
+    columns: dict[str, Any],
+    options: list[tuple[str, str]],
+    *,
+    seed: int,
+    threads: int,
+    exchange: Exchange | None,
+    progress: _Progress | None,
+    engine: str,
 ) -> tuple[Forecaster, list[Details]]: ...
 def fit(
     task: Task,

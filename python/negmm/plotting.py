@@ -1,4 +1,4 @@
-"""The plot of one row's distribution. Needs matplotlib."""
+"""Plots of distributions and of forecasts. They need matplotlib."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Points of a density curve.
 POINTS = 512
+#: Series that are plotted where none are named.
+MAX_FANS = 8
 #: A grid with more values is plotted as a density.
 MAX_BARS = 200
 
@@ -34,6 +36,61 @@ def plot_row(one: Distribution, ax: Any, interval: float) -> Any:
     ax.set_ylabel("probability" if len(values) else "density")
     ax.legend()
     return ax
+
+
+def plot_fans(dist: Distribution, frame: Any, panel: Any, target: str, how: tuple[Any, Any, Any, Any]) -> Any:
+    """Plots the last values of each series and the central intervals of its forecasts; returns the axes. ``how`` has
+    the identifiers of series, levels in per cent, the steps of history, and axes."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plot needs matplotlib: pip install matplotlib") from error
+    ids, levels, history, axes = how
+    keys = list(panel.keys)
+    labels = frame[keys].astype(str).agg("/".join, axis=1) if keys else None
+    groups = {"": np.arange(len(frame))} if labels is None else labels.groupby(labels, sort=False).indices
+    if ids is not None:
+        wanted = [str(name) for name in ids]
+        if missing := [name for name in wanted if name not in groups]:
+            raise ValueError(f"there is no series {missing[0]!r}; there are {', '.join(list(groups)[:5])} …")
+        groups = {name: groups[name] for name in wanted}
+    elif len(groups) > MAX_FANS:
+        groups = dict(list(groups.items())[:MAX_FANS])
+    if axes is None:
+        size = (8, 3 * len(groups))
+        _, axes = pyplot.subplots(len(groups), figsize=size, squeeze=False, layout="constrained")
+    flat = np.ravel(np.asarray(axes))
+    if len(flat) < len(groups):
+        raise ValueError(f"there are {len(groups)} series to plot, and {len(flat)} axes")
+    past = None
+    if panel.values is not None and keys:
+        past = panel.keys[keys[0]].astype(str)
+        for name in keys[1:]:
+            past = past + "/" + panel.keys[name].astype(str)
+    time = panel.time or "row"
+    for ax, (name, rows) in zip(flat, groups.items(), strict=False):
+        ahead = _plain_times(frame[time].iloc[rows])
+        if panel.values is not None:
+            own = panel.values if past is None else panel.values[past == name]
+            known = own.notna()
+            before = _plain_times(panel.times[own.index]) if panel.times is not None else np.arange(len(own))
+            shown = slice(-(history or 5 * len(rows)), None)
+            ax.plot(np.asarray(before)[known][shown], own[known].to_numpy(dtype=float)[shown], color="C0", label=target)
+        one = dist[rows]
+        for level in sorted(levels, reverse=True):
+            lower, upper = one.interval(level / 100)
+            ax.fill_between(np.asarray(ahead), lower, upper, color="C1", alpha=0.2, linewidth=0, label=f"{level:g} %")
+        ax.plot(np.asarray(ahead), one.median(), color="C1", label="median")
+        ax.set_title(name)
+        ax.legend(loc="upper left", fontsize="small")
+    return flat[: len(groups)]
+
+
+def _plain_times(times: Any) -> Any:
+    """Times that matplotlib can place: without a zone, periods at their start."""
+    if type(times.dtype).__name__ == "PeriodDtype":
+        return times.dt.to_timestamp().to_numpy()
+    return times.dt.tz_localize(None).to_numpy() if getattr(times.dtype, "tz", None) is not None else times.to_numpy()
 
 
 def _values(one: Distribution) -> Any:

@@ -19,7 +19,7 @@ class Bar:
     done."""
 
     def __init__(self, title: str, unit: str) -> None:
-        self._title, self._unit = title, unit
+        self._title, self.unit = title, unit
         self._start = self._shown = time.monotonic()
         self._last = -1
         self._text = ""
@@ -31,7 +31,7 @@ class Bar:
         self._shown, left = now, ""
         if 0 < fraction < 1:
             left = f", {(now - self._start) * (1 - fraction) / fraction:.0f} s left"
-        self._show(fraction, f"{done} of {of} {self._unit}{left}")
+        self._show(fraction, f"{done} of {of} {self.unit}{left}")
 
     def _show(self, fraction: float, text: str) -> None:
         filled = round(WIDTH * min(fraction, 1.0))

@@ -82,22 +82,20 @@ class NEGMMForecaster(BaseForecaster):
             h=int(max(steps)),
             seasonal_periods=self.seasonal_periods,
             id_col=None,
-            time_col=None,
             preset=self.preset,
             folds=self.folds,
             hidden=self.hidden,
             steps=self.steps,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
-        ).fit(pd.DataFrame({"y": y.to_numpy(dtype=float)}))
+        ).fit(_frame(y))
         self._past = y
         return self
 
     def _ahead(self, fh: Any) -> tuple[Distribution, Any]:
         """The distributions of the steps of ``fh``, and their index."""
         positions = np.asarray(fh.to_relative(self.cutoff)).astype(int) - 1
-        frame = pd.DataFrame({"y": self._past.to_numpy(dtype=float)})
-        dist = self.forecaster_.predict_dist(frame)
+        dist = self.forecaster_.predict_dist(_frame(self._past))
         return dist[positions], fh.to_absolute_index(self.cutoff)
 
     def _predict(self, fh: Any, X: Any) -> Any:
@@ -111,12 +109,15 @@ class NEGMMForecaster(BaseForecaster):
         return pd.DataFrame(np.column_stack([dist.ppf(level) for level in alpha]), index=index, columns=columns)
 
     def _predict_var(self, fh: Any, X: Any = None, cov: bool = False) -> Any:
+        if cov:
+            raise NotImplementedError("covariances between steps ahead are not available: see Forecaster.simulate")
         dist, index = self._ahead(fh)
-        if not cov:
-            return pd.DataFrame({name: dist.var() for name in self._get_varnames()}, index=index)
-        raise NotImplementedError("the covariance of steps is not known: ask for cov=False")
+        return pd.DataFrame(dist.var(), index=index, columns=self._get_varnames())
 
-    def _predict_proba(self, fh: Any, X: Any = None, marginal: bool = True) -> Any:
+    def _predict_proba(self, fh: Any, X: Any, marginal: bool = True) -> Any:
+        """The distributions themselves, one for each step ahead. Needs skpro."""
+        if not marginal:
+            raise NotImplementedError("joint distributions of steps ahead are not available: see Forecaster.simulate")
         from negmm.skpro import NEGMMDistribution
 
         dist, index = self._ahead(fh)
@@ -134,3 +135,9 @@ class NEGMMForecaster(BaseForecaster):
             {"preset": "fast", "folds": 2, "hidden": (8,), "steps": 20},
             {"seasonal_periods": 4, "folds": 2, "hidden": (8,), "steps": 20},
         ]
+
+
+def _frame(y: Any) -> Any:
+    """A series as a frame; its dates or periods are those of the steps."""
+    dated = isinstance(y.index, (pd.DatetimeIndex, pd.PeriodIndex))
+    return pd.DataFrame({"y": y.to_numpy(dtype=float)}, index=y.index if dated else pd.RangeIndex(len(y)))

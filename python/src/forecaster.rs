@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use negmm::FitOptions;
 use negmm::Method;
-use negmm::data::{ColumnRoles, Dialect, TargetSpec};
-use negmm::forecast::{BacktestOrigins, ForecastPoint, Forecasts, SeriesSpec};
-use negmm::train::{Callbacks, CpuEngine};
+use negmm::data::{Dialect, TargetSpec};
+use negmm::forecast::{
+    ALL, BacktestOrigins, ForecastPlan, ForecastPoint, Forecasts, Histories, Holiday, SeriesSpec, SeriesWatch,
+};
+use negmm::train::{Callbacks, train};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -15,8 +16,10 @@ use serde_json::json;
 
 use crate::error::{exception, warnings};
 use crate::predictions::Predictions;
+use crate::progress::ProgressTracker;
 use crate::table::Table;
-use crate::threads::interruptible;
+use crate::threads::{interruptible, interruptible_with};
+use crate::trainer::Trainer;
 
 /// A fitted forecaster.
 #[pyclass(frozen, module = "negmm._native")]
@@ -29,17 +32,24 @@ pub struct Columns {
     target: String,
     time: Option<String>,
     series: Option<String>,
+    hierarchy: Vec<String>,
     past: Vec<String>,
     known: Vec<String>,
     horizon: usize,
     seasons: Option<Vec<usize>>,
+    /// Days since 1970, names, and series of those that are not of all.
+    holidays: Vec<(i64, String, Option<String>)>,
+    sort: bool,
     lower: Option<f64>,
     upper: Option<f64>,
+    continuous: bool,
 }
 
-/// Fits a forecaster of the series in `table` by `auto` with these options. Returns it and warnings about the data.
+/// Fits a forecaster of the series in `table` by `auto` with these options; `exchange` sends jobs to an executor, and
+/// `progress` is called back. Returns it and warnings about the data.
 #[pyfunction]
-#[pyo3(signature = (table, columns, options, *, seed, threads))]
+#[pyo3(signature = (table, columns, options, *, seed, threads, exchange, progress, engine))]
+#[expect(clippy::too_many_arguments, reason = "arguments of Python")]
 pub fn fit_forecaster(
     py: Python<'_>,
     table: &Bound<'_, Table>,
@@ -47,42 +57,66 @@ pub fn fit_forecaster(
     options: Vec<(String, String)>,
     seed: u64,
     threads: usize,
+    exchange: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+    engine: String,
 ) -> PyResult<(Forecaster, Vec<Py<PyDict>>)> {
     let mut method = Method::default();
     method.configure(&options).map_err(exception)?;
-    let Columns { target, time, series, past, known, horizon, seasons, lower, upper } = columns;
+    let Columns { target, time, series, hierarchy, past, known, horizon, seasons, .. } = columns;
+    let holiday = |(day, name, series): (i64, String, Option<String>)| Holiday::new(day, name, series);
     let mut roles = SeriesSpec::of(target)
+        .hierarchy(hierarchy)
         .past_covariates(past)
         .future_covariates(known)
         .horizon(horizon)
-        .seasonal_periods(seasons);
+        .seasonal_periods(seasons)
+        .holidays(columns.holidays.into_iter().map(holiday).collect::<Vec<_>>())
+        .sort(columns.sort);
     (roles.time, roles.series) = (time, series);
-    let outcome = TargetSpec::default().lower(lower).upper(upper);
+    let outcome = TargetSpec::default().lower(columns.lower).upper(columns.upper).continuous(columns.continuous);
     let table = table.get().0.clone();
-    let fitted = interruptible(py, threads, move |cancel| {
-        let table = negmm::Table::clone(&table).infer_types(&Dialect::default())?;
-        let Some(auto) = method.as_auto() else { return Err(negmm::Error::options("forecasts are made by auto")) };
-        let (engine, watch) = (CpuEngine::new(threads), Callbacks { cancel, ..Callbacks::nothing() });
-        let inputs = ColumnRoles::default().target_spec(outcome);
-        let options = FitOptions::default().seed(seed).inputs(inputs).engine(&engine).watch(watch);
-        negmm::forecast::fit_forecaster(&table, &roles, auto, &options)
-    })?;
-    let fitted = fitted.map_err(exception)?;
+    let tracker = Arc::new(ProgressTracker::default());
+    let tracked = tracker.clone();
+    let report = |py: Python<'_>| tracker.report(py, progress.as_ref());
+    let fitted = interruptible_with(py, threads, report, move |cancel| {
+        let trainer = Trainer::new(exchange, &engine, threads).map_err(exception)?;
+        let fit = || {
+            let table = negmm::Table::clone(&table).infer_types(&Dialect::default())?;
+            let Some(auto) = method.as_auto() else { return Err(negmm::Error::options("forecasts are made by auto")) };
+            let of_series = |done: usize, of: usize| tracked.at("series", done, of);
+            let watch = SeriesWatch::new(&of_series, cancel);
+            let plan = ForecastPlan::watched(&table, &roles, auto, &outcome, seed, &watch)?;
+            let jobs = plan.jobs();
+            tracked.begin("networks", jobs.len());
+            plan.finish(train(&trainer, &jobs, &Callbacks { cancel, progress: &|progress| tracked.update(progress) }))
+        };
+        let fitted = fit();
+        trainer.outcome(fitted)
+    })??;
+    tracker.report(py, progress.as_ref())?;
     let warnings = warnings(py, &fitted.warnings)?.into_iter().map(Bound::unbind).collect();
     Ok((Forecaster(Arc::new(fitted.forecaster)), warnings))
 }
 
 /// One number for each forecast point.
 type Numbers<'py, T> = Bound<'py, PyArray1<T>>;
-/// Predictions, and of each its series, its time in seconds (or its number), that of its origin, and its steps ahead.
-type ForecastArrays<'py> = (Predictions, Vec<String>, Numbers<'py, f64>, Numbers<'py, f64>, Numbers<'py, i64>);
+/// Predictions, and of each a row of its series, how many of its columns name it (of a sum fewer than of a series), its
+/// time in seconds (or its number), that of its origin, its steps ahead and the observed value; last, warnings, and
+/// whether times are those of the clock on the wall.
+type ForecastArrays<'py> = (
+    Predictions,
+    (Numbers<'py, i64>, Numbers<'py, i64>),
+    (Numbers<'py, f64>, Numbers<'py, f64>),
+    Numbers<'py, i64>,
+    Numbers<'py, f64>,
+    (Vec<Py<PyDict>>, bool),
+);
 
 /// The forecasts of a table.
 struct TableForecasts {
     forecasts: Forecasts,
-    names: Vec<String>,
-    times: Vec<f64>,
-    origins: Vec<f64>,
+    histories: Histories,
 }
 
 impl Forecaster {
@@ -98,15 +132,7 @@ impl Forecaster {
             Some(origins) => forecaster.predict(&table, &histories, forecaster.points(&histories, origins))?,
             None => forecaster.future(&table, &histories)?,
         };
-        let clock = forecaster.transform().frequency;
-        let time = |point: &ForecastPoint, step: usize| {
-            let time = histories.series[point.series].time(step, clock);
-            if time.is_nan() { step as f64 } else { time }
-        };
-        let names = forecasts.points.iter().map(|point| histories.series[point.series].name.clone()).collect();
-        let times = forecasts.points.iter().map(|point| time(point, point.step())).collect();
-        let origins = forecasts.points.iter().map(|point| time(point, point.origin)).collect();
-        Ok(TableForecasts { forecasts, names, times, origins })
+        Ok(TableForecasts { forecasts, histories })
     }
 }
 
@@ -142,11 +168,33 @@ impl Forecaster {
         let (forecaster, table) = (self.0.clone(), table.get().0.clone());
         let origins = (test_size.is_some() || stride.is_some())
             .then_some(BacktestOrigins::default().test_size(test_size).stride(stride));
+        let clock = self.0.transform().frequency;
         let predicted = interruptible(py, threads, move |_| Self::forecasts(&forecaster, &table, origins))?;
-        let TableForecasts { forecasts, names, times, origins } = predicted.map_err(exception)?;
-        let steps: Vec<i64> = forecasts.points.iter().map(|point| point.ahead as i64).collect();
-        let (times, origins, steps) = (times.into_pyarray(py), origins.into_pyarray(py), steps.into_pyarray(py));
-        Ok((Predictions::new(forecasts.predictions), names, times, origins, steps))
+        let TableForecasts { forecasts, histories } = predicted.map_err(exception)?;
+        let points = &forecasts.points;
+        let time = |point: &ForecastPoint, step: usize| {
+            let time = histories.series[point.series].time(step, clock);
+            if time.is_nan() { step as f64 } else { time }
+        };
+        let of = |point: &ForecastPoint| &histories.series[point.series];
+        let whole = |of: &dyn Fn(&ForecastPoint) -> usize| -> Numbers<'py, i64> {
+            points.iter().map(|point| of(point) as i64).collect::<Vec<i64>>().into_pyarray(py)
+        };
+        let numbers = |of: &dyn Fn(&ForecastPoint) -> f64| -> Numbers<'py, f64> {
+            points.iter().map(of).collect::<Vec<f64>>().into_pyarray(py)
+        };
+        let row = |point: &ForecastPoint| {
+            let series = of(point);
+            series.parts.first().map_or(series.rows[0], |part| histories.series[*part].rows[0])
+        };
+        let named = |point: &ForecastPoint| of(point).keys.iter().take_while(|key| *key != ALL).count();
+        let observed = |point: &ForecastPoint| of(point).values.get(point.step()).copied().unwrap_or(f64::NAN);
+        let positions = (whole(&row), whole(&named));
+        let times = (numbers(&|point| time(point, point.step())), numbers(&|point| time(point, point.origin)));
+        let (steps, observed) = (whole(&|point| point.ahead), numbers(&observed));
+        let found = warnings(py, &histories.warnings)?.into_iter().map(Bound::unbind).collect();
+        let predictions = Predictions::new(forecasts.predictions);
+        Ok((predictions, positions, times, steps, observed, (found, histories.on_the_wall())))
     }
 
     /// Sample paths through the steps after the end of each series: for each step `count` values.
@@ -191,7 +239,12 @@ impl Forecaster {
         json!({
             "transform": self.0.transform(),
             "network_weight": self.0.network_weight(),
+            "classical_weight": self.0.classical_weight(),
             "held_out": self.0.scores(),
+            "energy_scores": self.0.energy_scores(),
+            "support": self.0.support(),
+            "method": self.0.model().method().to_json(),
+            "seed": self.0.model().record().seed,
             "dates": self.0.transform().frequency.has_dates(),
         })
         .to_string()

@@ -17,12 +17,25 @@ struct State {
     total: usize,
     /// The fraction of each started step that is done.
     fractions: HashMap<usize, f64>,
+    /// What the steps are, where that changes.
+    unit: Option<&'static str>,
 }
 
 impl ProgressTracker {
     /// Sets the number of steps.
     pub fn set_total(&self, steps: usize) {
         self.state().total = steps;
+    }
+
+    /// Begins with steps of another kind.
+    pub fn begin(&self, unit: &'static str, steps: usize) {
+        *self.state() = State { unit: Some(unit), total: steps, ..State::default() };
+    }
+
+    /// So many steps of another kind are done.
+    pub fn at(&self, unit: &'static str, done: usize, of: usize) {
+        let mut state = self.state();
+        (state.unit, state.total, state.done) = (Some(unit), of, state.done.max(done));
     }
 
     /// Updates the progress of a job.
@@ -46,12 +59,15 @@ impl ProgressTracker {
     /// Calls `progress`, where there is one, with the steps done, all steps, and the fraction of the work that is done.
     pub fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         let Some(progress) = progress else { return Ok(()) };
-        let (done, total, fraction) = {
+        let (unit, (done, total, fraction)) = {
             let state = self.state();
             let begun: f64 =
                 if state.fractions.is_empty() { state.done as f64 } else { state.fractions.values().sum() };
-            (state.done, state.total, begun / state.total.max(1) as f64)
+            (state.unit, (state.done, state.total, begun / state.total.max(1) as f64))
         };
+        if let Some(unit) = unit {
+            progress.setattr(py, "unit", unit)?;
+        }
         progress.call1(py, (done, total, fraction)).map(drop)
     }
 

@@ -2,7 +2,7 @@
 
 use negmm::compare::Split;
 use negmm::data::{ColumnRoles, Dialect, Sequence, TargetSpec};
-use negmm::forecast::SeriesSpec;
+use negmm::forecast::{Holiday, SeriesSpec};
 use negmm::{Error, Method, Table};
 
 use crate::arguments::compare::SplitFlags;
@@ -13,6 +13,7 @@ use crate::arguments::given::Given;
 use crate::arguments::method::MethodFlags;
 use crate::arguments::values::{Assignment, Names};
 use crate::arguments::{Compare, Tune};
+use crate::input;
 
 /// The look-back window where none is given.
 const WINDOW: usize = 30;
@@ -238,7 +239,12 @@ impl DataFlags {
 
     /// What the columns are to a forecast of `target`.
     fn roles(&self, target: String, series: &Given<SeriesFlags>) -> Result<SeriesSpec, Error> {
-        let SeriesFlags { horizon, series, seasonal_periods, future_covariates, sort } = &series.flags;
+        let SeriesFlags { horizon, series, hierarchy, holidays, seasonal_periods, future_covariates, sort } =
+            &series.flags;
+        let of_file = |path: &String| -> Result<Vec<Holiday>, Error> {
+            Holiday::read(&input::table(path, &Dialect::default())?, series.as_deref())
+        };
+        let holidays = holidays.as_ref().map(of_file).transpose()?.unwrap_or_default();
         let time = &self.columns.time;
         let dates = self.columns.date.as_ref().map_or(&[][..], |dates| &dates.0);
         let format = |time: &String| dates.iter().find(|(name, _)| name == time).and_then(|(_, format)| *format);
@@ -248,6 +254,8 @@ impl DataFlags {
             .time_format(time.as_ref().and_then(format))
             .past_covariates(past)
             .future_covariates(future_covariates.clone().unwrap_or_default().0)
+            .holidays(holidays)
+            .hierarchy(hierarchy.clone().unwrap_or_default().0)
             .seasonal_periods(seasonal_periods.as_ref().map(|periods| periods.0.clone()))
             .sort(sort.unwrap_or(false));
         roles.time.clone_from(time);

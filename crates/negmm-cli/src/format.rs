@@ -24,7 +24,8 @@ pub fn count(n: usize) -> String {
 
 /// A count with its noun: `1 row`, `1,200 rows`.
 pub fn counted(n: usize, thing: &str) -> String {
-    format!("{} {thing}{}", count(n), if n == 1 { "" } else { "s" })
+    // "series" is its own plural.
+    format!("{} {thing}{}", count(n), if n == 1 || thing.ends_with('s') { "" } else { "s" })
 }
 
 /// Counts as a row of bars of eight heights.

@@ -49,6 +49,20 @@ impl Bar {
         bar
     }
 
+    /// For the series of a forecaster, before networks are trained.
+    pub fn series(shared: &Shared) -> Self {
+        let bar = Self::new(shared, "classical methods", "series");
+        bar.bar.set_style(style("classical methods {wide_bar} {pos} of {len} series, {eta} left"));
+        bar
+    }
+
+    /// So many are done.
+    pub fn done(&self, done: usize, of: usize) {
+        self.bar.set_length(of as u64);
+        // Threads may call in another order.
+        self.bar.set_position(self.bar.position().max(done as u64));
+    }
+
     /// For an unknown number of fits: counts their validation checks.
     pub fn checks(shared: &Shared) -> Self {
         let bar = Self::new(shared, "training", "validation check");

@@ -197,3 +197,47 @@ fn times_go_on_as_they_were_written() {
     let sorted = folder.done(&[&back[..], &QUICK, &["--sort"]].concat()).text();
     assert!(sorted.contains("saved h.negmm"), "{sorted}");
 }
+
+#[test]
+fn a_hierarchy_adds_up_and_columns_are_kept() {
+    let folder = Folder::new();
+    let (mut text, mut days) = (String::from("region,shop,manager,day,y\n"), String::from("date,name,shop\n"));
+    for (number, (region, shop)) in [("north", "a"), ("north", "b"), ("south", "c")].into_iter().enumerate() {
+        for day in 0..84 {
+            let noise = (f64::from(day) * 0.618_033_988_75 + number as f64 * 0.3).fract();
+            let (month, date) =
+                [(2, 0), (3, 28), (4, 59)].into_iter().rfind(|(_, first)| day >= *first).unwrap_or((2, 0));
+            let date = day - date + 1;
+            let fair = shop == "a" && (day == 20 || day == 62);
+            let value = if fair { 3.0 } else { 1.0 } * (10.0 + f64::from(day % 7) + noise);
+            text.push_str(&format!("{region},{shop},m{number},2026-{month:02}-{date:02},{value}\n"));
+            if fair {
+                days.push_str(&format!("2026-{month:02}-{date:02},fair,a\n"));
+            }
+        }
+    }
+    folder.write("s.csv", text);
+    folder.write("days.csv", days);
+    let fit = ["fit", "s.csv", "--sequence", "y", "--time", "day", "--hierarchy", "region,shop", "--horizon", "2"];
+    let more = ["--holidays", "days.csv", "-o", "s.negmm"];
+    let said = folder.done(&[&fit[..], &more, &QUICK].concat()).text();
+    assert!(said.contains("energy score of all series and sums together"), "{said}");
+    let out = folder.done(&["predict", "s.negmm", "s.csv", "--keep", "manager", "--paths", "3"]).text();
+    let lines: Vec<Vec<&str>> = out.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines[0][..6], ["region", "shop", "day", "step", "manager", "mean"]);
+    assert_eq!(
+        (lines.len(), &lines[1][..2], &lines[3][..2]),
+        (1 + 6 * 2, &["(all)", "(all)"][..], &["north", "(all)"][..])
+    );
+    assert_eq!((lines[1][4], lines[7][4], lines[11][4]), ("", "m0", "m2"));
+    let number = |line: usize, column: usize| lines[line][column].parse::<f64>().unwrap();
+    for column in [5, 7, 8, 9] {
+        let parts = number(7, column) + number(9, column) + number(11, column);
+        // Numbers are rounded where they are written.
+        assert!((number(1, column) - parts).abs() < 2e-3 * parts.abs(), "{out}");
+    }
+    let scores = folder.done(&["evaluate", "s.negmm", "s.csv", "--test-size", "8"]).text();
+    assert!(scores.contains("energy score of all series and sums together, from 4 origins"), "{scores}");
+    let refused = folder.call(&["predict", "s.negmm", "s.csv", "--keep", "absent"]);
+    assert!(refused.code != Some(0) && refused.err.contains("\"absent\""), "{}", refused.err);
+}

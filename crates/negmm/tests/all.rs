@@ -21,6 +21,7 @@ mod engine_contract;
 mod extrapolation;
 mod forecast;
 mod forecast_batches;
+mod forecast_hierarchy;
 mod highest_density_regions;
 mod joint;
 mod layers;

@@ -430,7 +430,8 @@ proptest::proptest! {
     fn forecasters_of_hostile_series_are_read_back(
         pattern in proptest::collection::vec(proptest::prelude::prop_oneof![
             proptest::prelude::Just(0.0), proptest::prelude::Just(-1.0),
-            proptest::prelude::Just(f64::NAN), -5.0..5.0_f64, 0.0..1e9_f64,
+            proptest::prelude::Just(f64::NAN), proptest::prelude::Just(1e149), proptest::prelude::Just(-1e149),
+            -5.0..5.0_f64, 0.0..1e9_f64,
         ], 1..12),
         steps in 1_usize..40,
         horizon in 1_usize..9,

@@ -138,6 +138,14 @@ pub struct SeriesFlags {
     /// Series column: the series that a row belongs to; one global model forecasts all
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub series: Option<String>,
+    /// Columns by which series are summed, the coarsest first, such as region,store: the sums are forecast, too, and all
+    /// forecasts add up
+    #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
+    pub hierarchy: Option<Names>,
+    /// File of holidays, with the column date, and optionally name and the series column: what they and the two days before
+    /// and after them do to a series is learnt from earlier ones
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub holidays: Option<String>,
     /// Seasonal periods in steps, such as 24,168 [default: detected]
     #[arg(long, value_name = "N,…", allow_hyphen_values = true)]
     pub seasonal_periods: Option<Periods>,

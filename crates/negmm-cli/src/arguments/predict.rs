@@ -66,7 +66,8 @@ pub struct Predict {
     /// Random seed of the draws and sample paths
     #[arg(long, default_value = "0", value_name = "N", allow_hyphen_values = true, value_parser = whole::<u64>)]
     pub seed: u64,
-    /// Columns of the data to copy to the output unchanged; a name with a comma goes in quotes
+    /// Columns of the data to copy to the output unchanged; a name with a comma goes in quotes. Forecasts have the cell of
+    /// their step where the data have it, else the one that all rows of their series share
     #[arg(long, value_name = "COL,…")]
     pub keep: Option<Names>,
     /// Questions about several targets.

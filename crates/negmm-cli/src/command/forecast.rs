@@ -1,9 +1,12 @@
 //! Forecasters in `fit`, `predict`, `evaluate`, `compare` and `inspect`.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use negmm::compare::Summary;
-use negmm::forecast::{FittedForecaster, ForecastPlan, Forecaster, Forecasts, SeriesSpec, StepScores, backtest};
+use negmm::forecast::{
+    FittedForecaster, ForecastPlan, Forecaster, Forecasts, SeriesSpec, SeriesWatch, StepScores, backtest,
+};
 use negmm::method::Auto;
 use negmm::predict::{ForecastOptions, ForecastQuery};
 use negmm::{Error, FitOptions, Query, Table};
@@ -36,7 +39,13 @@ pub fn train(
     shared: &Shared,
 ) -> Result<FittedForecaster, Error> {
     let Some(auto) = config.method.as_auto() else { return Err(Error::options("forecasts are made by auto")) };
-    let plan = ForecastPlan::new(table, roles, auto, &config.data.inputs.target_spec, config.data.seed)?;
+    let bar = Bar::series(shared);
+    let never = AtomicBool::new(false);
+    let progress = |done: usize, of: usize| bar.done(done, of);
+    let (outcome, seed) = (&config.data.inputs.target_spec, config.data.seed);
+    let plan = ForecastPlan::watched(table, roles, auto, outcome, seed, &SeriesWatch::new(&progress, &never));
+    bar.clear();
+    let plan = plan?;
     with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
 
@@ -60,6 +69,8 @@ pub fn print_fitted(
             "seconds": seconds,
             "scored_origins": forecaster.scored_origins(),
             "held_out": forecaster.scores(),
+            "energy_scores": forecaster.energy_scores(),
+            "reconciled": forecaster.is_reconciled(),
             "model": path,
         }));
     }
@@ -141,7 +152,25 @@ fn held_out(forecaster: &Forecaster) -> String {
         }
         None => "scores on held-out blocks of time, between known ones (optimistic):".into(),
     };
-    format!("{heading}\n{}\n", text_table::table(&lines))
+    format!("{heading}\n{}\n{}", text_table::table(&lines), hierarchy(forecaster))
+}
+
+/// The energy scores of a hierarchy, and how its forecasts are made coherent.
+fn hierarchy(forecaster: &Forecaster) -> String {
+    if forecaster.transform().spec.hierarchy.is_empty() {
+        return String::new();
+    }
+    let Some(scores) = forecaster.energy_scores() else {
+        return "sums are those of joint draws; nothing was scored\n".into();
+    };
+    let min_t = scores.min_t.map_or(String::new(), |score| format!(", reconciled by MinT {}", format::number(score)));
+    format!(
+        "energy score of all series and sums together, {}: bottom-up {}{min_t}, independent series {}; {}\n",
+        format::counted(scores.origins, "origin"),
+        format::number(scores.bottom_up),
+        format::number(scores.independent),
+        if forecaster.is_reconciled() { "forecasts are reconciled by MinT" } else { "forecasts are bottom-up" },
+    )
 }
 
 /// The weights of the classical members by name.
@@ -182,9 +211,7 @@ pub fn text(forecaster: &Forecaster) -> String {
 /// `predict`: the steps after the end of each series, or with `--test-size` or `--stride` a backtest.
 pub fn predict(forecaster: &Forecaster, predict: &Predict, query: &Query, shared: &Shared) -> Result<(), Error> {
     let FutureFlags { paths, over } = predict.futures.flags;
-    if predict.keep.is_some() {
-        return Err(Error::options("--keep cannot be used with forecasts: their rows are not rows of the data"));
-    }
+    let keep = predict.keep.clone().unwrap_or_default().0;
     let origins = input::origins(&predict.origins.flags);
     let inside = origins.test_size.is_some() || origins.stride.is_some();
     let options = ForecastOptions::default().inside(inside).aggregate(over.is_some());
@@ -194,7 +221,7 @@ pub fn predict(forecaster: &Forecaster, predict: &Predict, query: &Query, shared
     let table = input::table(&predict.data, &predict.file.dialect()?)?;
     let histories = forecaster.histories(&table)?;
     let mut portions = forecaster.batches(&table, &histories, inside.then_some(origins))?;
-    let mut answered = ForecastQuery::new(query, forecaster, &table, &histories, options)?;
+    let mut answered = ForecastQuery::new(query, forecaster, &table, &histories, options)?.keep(&keep, &table)?;
     // The names of the columns and the encoded rows of a portion.
     let mut answer = |mut forecasts: Forecasts| -> Result<_, Error> {
         if let Some(over) = over {
@@ -278,6 +305,14 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     ));
     if adaptive.unbounded > 0.0 {
         text.push_str(&format!(" except for {:.1} % that are unbounded", 100.0 * adaptive.unbounded));
+    }
+    if let Some(whole) = rolling.whole {
+        text.push_str(&format!(
+            "\nenergy score of all series and sums together, from {}: {} (independent series: {})",
+            format::counted(whole.origins, "origin"),
+            format::number(whole.energy_score),
+            format::number(whole.independent),
+        ));
     }
     if rolling.steps.len() > 1 {
         let every = rolling.steps.len().div_ceil(STEPS_SHOWN);

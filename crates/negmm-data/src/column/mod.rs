@@ -31,6 +31,19 @@ pub enum Column {
 }
 
 impl Column {
+    /// Whether two rows have the same cell; missing ones are the same.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn same_cell(&self, one: usize, other: usize) -> bool {
+        match self {
+            Self::Numbers(numbers) | Self::Times(numbers) => {
+                numbers[one] == numbers[other] || (numbers[one].is_nan() && numbers[other].is_nan())
+            }
+            Self::Text { codes, .. } => codes[one] == codes[other],
+        }
+    }
+
     /// The cells of these rows, in this order.
     ///
     /// # Panics

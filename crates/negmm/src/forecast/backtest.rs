@@ -1,8 +1,11 @@
 //! Backtests: rolling origins, with scores by step ahead.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use super::adaptive::AdaptiveAccumulator;
+use super::coherent::whole_scores;
 use super::step_scores::{COVERAGE, Sums, scored};
 use super::{
     AdaptiveScores, ForecastPoint, Forecaster, Forecasts, Histories, Series, SeriesSpec, StepScores, fit_forecaster,
@@ -50,6 +53,21 @@ pub struct Backtest {
     pub steps: Vec<StepScores>,
     /// Scores of its adaptive conformal intervals.
     pub adaptive: AdaptiveScores,
+    /// Mean energy scores of all series and sums of a hierarchy together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<WholeScores>,
+}
+
+/// Mean energy scores of the forecasts of a hierarchy, each of all series, sums and steps ahead of an origin together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WholeScores {
+    /// Number of origins.
+    pub origins: usize,
+    /// Of the forecasts.
+    pub energy_score: f64,
+    /// As if their series and steps were independent.
+    pub independent: f64,
 }
 
 impl Backtest {
@@ -119,24 +137,39 @@ impl Forecaster {
         origins: Option<BacktestOrigins>,
     ) -> impl Iterator<Item = ForecastPoint> + Clone + Send + use<'a> {
         let horizon = self.transform.spec.horizon;
-        let of_series = move |(series, one): (usize, &'a Series)| {
-            let (range, stride) = match origins {
-                Some(BacktestOrigins { test_size, stride }) => {
-                    let first = self.first_origin(one, test_size);
-                    // Of a test part shorter than the horizon, the steps that it has are forecast.
-                    let last = if test_size.is_some_and(|size| size < horizon) { 1 } else { horizon };
-                    (first..one.len().saturating_sub(last), stride.unwrap_or(horizon).max(1))
-                }
-                None => (one.len() - 1..one.len(), 1),
-            };
-            let most = if origins.is_some() { one.len() - 1 } else { usize::MAX };
-            let points = move |origin| {
-                let steps = horizon.min(most.saturating_sub(origin));
-                (1..=steps).map(move |ahead| ForecastPoint { series, origin, ahead })
-            };
-            range.step_by(stride).flat_map(points)
+        let origins_of = move |one: &Series| match origins {
+            Some(BacktestOrigins { test_size, stride }) => {
+                let first = self.first_origin(one, test_size);
+                // Of a test part shorter than the horizon, the steps that it has are forecast.
+                let last = if test_size.is_some_and(|size| size < horizon) { 1 } else { horizon };
+                (first..one.len().saturating_sub(last)).step_by(stride.unwrap_or(horizon).max(1))
+            }
+            None => (one.len() - 1..one.len()).step_by(1),
         };
-        histories.series.iter().enumerate().flat_map(of_series)
+        let series = &histories.series;
+        // Series by series, or of a hierarchy origin by origin: each with the series and their distances from the end.
+        let blocks: Vec<(Range<usize>, Option<usize>)> = match self.transform.spec.hierarchy.is_empty() {
+            true => (0..series.len()).map(|number| (number..number + 1, None)).collect(),
+            false => {
+                let backs = origins_of(&series[0]).map(|origin| series[0].len() - 1 - origin);
+                backs.map(|back| (0..series.len(), Some(back))).collect()
+            }
+        };
+        blocks.into_iter().flat_map(move |(numbers, back)| {
+            numbers.flat_map(move |number| {
+                let one = &series[number];
+                let range = match back.map(|back| (one.len() - 1).checked_sub(back)) {
+                    None => origins_of(one),
+                    Some(Some(origin)) => (origin..origin + 1).step_by(1),
+                    Some(None) => (0..0).step_by(1),
+                };
+                let most = if origins.is_some() { one.len() - 1 } else { usize::MAX };
+                range.flat_map(move |origin| {
+                    let steps = horizon.min(most.saturating_sub(origin));
+                    (1..=steps).map(move |ahead| ForecastPoint { series: number, origin, ahead })
+                })
+            })
+        })
     }
 
     /// The points one step ahead whose value is known, as a monitor needs them: those of the `last` steps of each
@@ -171,11 +204,14 @@ impl Forecaster {
         let mut steps = vec![Sums::default(); horizon];
         let mut baselines: Vec<_> = self.each_baseline(histories).map(|baseline| (baseline, Sums::default())).collect();
         let mut adaptive = AdaptiveAccumulator::new(COVERAGE);
+        let series: Vec<&Series> = histories.series.iter().collect();
+        let mut whole: Vec<[f64; 2]> = Vec::new();
         for forecasts in self.in_batches(table, histories, points.filter(|point| !histories.value(point).is_nan()))? {
             let forecasts = forecasts?;
             adaptive.update(self, histories, &forecasts)?;
-            let Forecasts { points, predictions } = forecasts;
-            let y: Vec<f64> = points.iter().map(|point| histories.value(point)).collect();
+            let y: Vec<f64> = forecasts.points.iter().map(|point| histories.value(point)).collect();
+            whole.extend(whole_scores(&forecasts, &series, &y, self.model().record().seed));
+            let Forecasts { points, predictions, .. } = forecasts;
             let units: Vec<f64> = points.iter().map(|point| changes[point.series]).collect();
             for (point, scores) in points.iter().zip(scored(&predictions, &y, &units)?) {
                 all.add(&scores);
@@ -195,6 +231,10 @@ impl Forecaster {
             scores: [all.means("forecast", None)].into_iter().chain(baselines).collect(),
             steps: steps.map(|(step, sums)| sums.means("forecast", Some(step + 1))).collect(),
             adaptive: adaptive.scores()?,
+            whole: (!whole.is_empty()).then(|| {
+                let mean = |at: usize| whole.iter().map(|scores| scores[at]).sum::<f64>() / whole.len() as f64;
+                WholeScores { origins: whole.len(), energy_score: mean(0), independent: mean(1) }
+            }),
         })
     }
 }

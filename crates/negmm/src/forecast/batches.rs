@@ -32,11 +32,18 @@ impl Forecaster {
         points: P,
     ) -> Result<impl Iterator<Item = Result<Forecasts>> + Send + use<'a, P>> {
         self.check_future_covariates(table, histories, points.clone())?;
+        let whole = !self.transform.spec.hierarchy.is_empty();
         let (pasts, mut points) = (self.pasts(histories), points.peekable());
         Ok(from_fn(move || {
             let mut batch: Vec<ForecastPoint> = Vec::with_capacity(BATCH);
+            let back = |point: &ForecastPoint| histories.series[point.series].len() - point.origin;
+            // Series of a hierarchy are forecast together.
+            let together = |last: &ForecastPoint, next: &ForecastPoint| match whole {
+                true => back(last) == back(next),
+                false => last.is_beside(next),
+            };
             let belongs = |batch: &[ForecastPoint], next: &ForecastPoint| {
-                batch.len() < BATCH || batch.last().is_some_and(|last| last.is_beside(next))
+                batch.len() < BATCH || batch.last().is_some_and(|last| together(last, next))
             };
             while let Some(point) = points.next_if(|next| belongs(&batch, next)) {
                 batch.push(point);

@@ -84,6 +84,11 @@ impl Copula {
 
     /// The probabilities along one path of `steps` steps.
     pub(super) fn path(self, steps: usize, rng: &mut Rng) -> Vec<f64> {
+        self.scores(steps, rng).into_iter().map(normal::cdf).collect()
+    }
+
+    /// The normal scores along one path.
+    pub(super) fn scores(self, steps: usize, rng: &mut Rng) -> Vec<f64> {
         let mut draw = || normal::quantile(rng.uniform().clamp(LEAST * LEAST, 1.0 - LEAST));
         let common = draw();
         let mut fading = draw();
@@ -91,7 +96,7 @@ impl Copula {
             if step > 0 {
                 fading = self.memory * fading + (1.0 - self.memory * self.memory).sqrt() * draw();
             }
-            normal::cdf(self.common.sqrt() * common + (1.0 - self.common).sqrt() * fading)
+            self.common.sqrt() * common + (1.0 - self.common).sqrt() * fading
         };
         (0..steps).map(step).collect()
     }

@@ -1,8 +1,11 @@
 //! Forecast features: one row of lags for each origin and step ahead, in units of recent changes.
 
+use std::borrow::Cow;
+
+use super::holidays::OwnEffects;
 use super::local_scale::LocationScale;
-use super::{Naive, Series, SeriesTransform};
-use negmm_data::{Column, Table};
+use super::{Frequency, Naive, Series, SeriesTransform};
+use negmm_data::{Column, MISSING, Table};
 
 /// Names of the target column and of the column of time blocks.
 pub(super) const CHANGE: &str = "change";
@@ -21,7 +24,7 @@ const NEIGHBOURS: isize = 2;
 const LARGEST: f64 = 1e4;
 
 /// A forecast point: a series, an origin and a step ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ForecastPoint {
     /// Index of the series.
     pub series: usize,
@@ -45,7 +48,9 @@ impl ForecastPoint {
 
 /// A series with precomputed quantities for its features.
 pub(super) struct Past<'a> {
-    series: &'a Series,
+    series: Cow<'a, Series>,
+    /// What holidays do to it.
+    effects: Option<OwnEffects<'a>>,
     /// Scale at each step, without the factor for the level.
     scales: Vec<f64>,
     /// Scaled absolute changes from the previous step, and their moving average for each half-life.
@@ -56,8 +61,10 @@ pub(super) struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    pub(super) fn new(series: &'a Series, transform: &SeriesTransform) -> Self {
-        let scales = transform.local_scale.scale.at_each(series);
+    /// Of a series without the effects of holidays.
+    pub(super) fn new(series: impl Into<Cow<'a, Series>>, transform: &SeriesTransform) -> Self {
+        let series = series.into();
+        let scales = transform.local_scale.scale.at_each(&series);
         let mut sizes = Vec::with_capacity(series.len());
         for (step, value) in series.filled.iter().enumerate() {
             let before = series.filled[step.saturating_sub(1)];
@@ -76,15 +83,33 @@ impl<'a> Past<'a> {
             *sum += value;
             Some(*sum)
         });
-        Self { series, scales, sums: [0.0].into_iter().chain(sums).collect(), sizes, volatility }
+        let sums = [0.0].into_iter().chain(sums).collect();
+        Self { scales, sums, sizes, volatility, series, effects: None }
     }
 
-    pub(super) fn series(&self) -> &'a Series {
-        self.series
+    /// Of a series that is affected by holidays: without their effects, which come back in forecasts.
+    pub(super) fn affected(series: &'a Series, effects: Option<OwnEffects<'a>>, transform: &SeriesTransform) -> Self {
+        match effects {
+            Some(effects) => {
+                let plain = effects.removed(series, transform.frequency);
+                Self { effects: Some(effects), ..Self::new(plain, transform) }
+            }
+            None => Self::new(series, transform),
+        }
+    }
+
+    /// The series, without the effects of holidays.
+    pub(super) fn series(&self) -> &Series {
+        &self.series
+    }
+
+    /// The shift and the factor of holidays at a step.
+    pub(super) fn effect(&self, step: usize, frequency: Frequency) -> (f64, f64) {
+        self.effects.as_ref().map_or((0.0, 1.0), |effects| effects.at(self.series.time(step, frequency)))
     }
 
     pub(super) fn location_scale(&self, transform: &SeriesTransform, point: ForecastPoint) -> LocationScale {
-        transform.local_scale.location_scale(self.series, &self.scales, point)
+        transform.local_scale.location_scale(&self.series, &self.scales, point)
     }
 
     /// The mean of the `steps` values up to `step`.
@@ -101,7 +126,7 @@ impl<'a> Past<'a> {
         visit: &mut dyn FnMut(&dyn Fn() -> String, f64),
     ) {
         let ForecastPoint { origin, ahead, .. } = target;
-        let LocationScale { location, scale } = transform.local_scale.one_step(self.series, &self.scales, target);
+        let LocationScale { location, scale } = transform.local_scale.one_step(&self.series, &self.scales, target);
         let naive = transform.naive();
         let last = self.series.filled[origin];
         let at = |step: isize| {
@@ -197,24 +222,46 @@ pub(super) fn inputs(
         let name = |point: &ForecastPoint| Some(pasts[point.series].series.name.as_str());
         columns.push(("series".into(), Column::text(points.iter().map(name))));
     }
-    let row_of = |point: &ForecastPoint, step: usize| {
-        let rows = &pasts[point.series].series.rows;
+    let row_of = |number: usize, step: usize| {
+        let rows = &pasts[number].series.rows;
         rows[step.min(rows.len() - 1)]
     };
-    let cells = |name: &str, rows: &[usize]| match table.column(name)? {
-        // When the column has more levels than the batch has rows, only the levels in use are copied.
-        Column::Text { codes, levels } if levels.len() > rows.len() => {
-            Some(Column::text(rows.iter().map(|row| levels.get(codes[*row] as usize).map(String::as_str))))
-        }
-        column => Some(column.select(rows)),
+    // The row of a step; of a sum that of one of its parts, if they have the same cell.
+    let cell_of = |column: &Column, number: usize, step: usize| -> Option<usize> {
+        let sum = &pasts[number].series;
+        let Some((first, others)) = sum.parts.split_first() else { return Some(row_of(number, step)) };
+        let of_part = |part: usize| row_of(part, (pasts[part].series.len() + step).saturating_sub(sum.len()));
+        let row = of_part(*first);
+        others.iter().all(|part| column.same_cell(row, of_part(*part))).then_some(row)
+    };
+    let cells = |name: &str, step: fn(&ForecastPoint) -> usize| {
+        let column = table.column(name)?;
+        let found: Vec<Option<usize>> = points.iter().map(|point| cell_of(column, point.series, step(point))).collect();
+        let rows: Vec<usize> = found.iter().map(|row| row.unwrap_or(0)).collect();
+        let selected = match column {
+            // When the column has more levels than the batch has rows, only the levels in use are copied.
+            Column::Text { codes, levels } if levels.len() > rows.len() => {
+                Column::text(rows.iter().map(|row| levels.get(codes[*row] as usize).map(String::as_str)))
+            }
+            column => column.select(&rows),
+        };
+        Some(without(selected, &found))
     };
     for name in &transform.spec.past_covariates {
-        let rows: Vec<usize> = points.iter().map(|point| row_of(point, point.origin)).collect();
-        columns.extend(cells(name, &rows).map(|column| (format!("at the origin: {name}"), column)));
+        columns.extend(cells(name, |point| point.origin).map(|column| (format!("at the origin: {name}"), column)));
     }
     for name in &transform.spec.future_covariates {
-        let rows: Vec<usize> = points.iter().map(|point| row_of(point, point.step())).collect();
-        columns.extend(cells(name, &rows).map(|column| (format!("ahead: {name}"), column)));
+        columns.extend(cells(name, |point| point.step()).map(|column| (format!("ahead: {name}"), column)));
     }
     columns
+}
+
+/// The column with missing cells where no row was found.
+fn without(mut column: Column, found: &[Option<usize>]) -> Column {
+    let absent = (0..found.len()).filter(|row| found[*row].is_none());
+    match &mut column {
+        Column::Numbers(cells) | Column::Times(cells) => absent.for_each(|row| cells[row] = f64::NAN),
+        Column::Text { codes, .. } => absent.for_each(|row| codes[row] = MISSING),
+    }
+    column
 }

@@ -2,10 +2,12 @@
 
 use super::baseline::Baseline;
 use super::classical::Classical;
+use super::coherent::{Coherent, Sampling};
 use super::copula::Copula;
 use super::features::{BLOCK, CHANGE, Past, inputs};
 use super::forecaster::{Rest, Score, ScoredOrigins, spread_by};
 use super::held_out::HeldOutPoints;
+use super::holidays::HolidayEffects;
 use super::intermittent::{Intermittent, is_intermittent};
 use super::local_scale::LocationScale;
 use super::points::{LastParts, block, training_points};
@@ -16,7 +18,8 @@ use crate::method::{Auto, LEAST_TRAINED, Method, Preset};
 use crate::model::{FitPlan, Fitted, plan};
 use negmm_data::{Column, ColumnRoles, Table, TargetSpec};
 use negmm_dist::{Error, Mixtures, Predictions, Result, Support, Warning};
-use negmm_nn::train::{Job, Trained, train};
+use negmm_nn::train::{Callbacks, Job, Trained, train};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Folds of time; each consists of two blocks. With a horizon of one step there are half as many folds from
 /// `FEWEST_ROWS` rows on, with two networks per fold below `FEW_ROWS` rows (at no extra cost) and one above. These
@@ -51,6 +54,23 @@ pub struct FittedForecaster {
     pub warnings: Vec<Warning>,
 }
 
+/// What is called while classical methods are fitted to series, before networks are trained.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct SeriesWatch<'a> {
+    /// Called with the number of series that are done, and of all, from the thread that fitted one.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Set to true to stop within a few series.
+    pub cancel: &'a AtomicBool,
+}
+
+impl<'a> SeriesWatch<'a> {
+    /// Calls `progress`, and stops when `cancel` is set.
+    pub fn new(progress: &'a (dyn Fn(usize, usize) + Sync), cancel: &'a AtomicBool) -> Self {
+        Self { progress, cancel }
+    }
+}
+
 /// Everything that fitting a forecaster needs except the training itself.
 #[derive(Clone, Debug)]
 pub struct ForecastPlan {
@@ -63,6 +83,8 @@ pub struct ForecastPlan {
     learnt: Vec<usize>,
     scaling: Vec<LocationScale>,
     changes: Vec<f64>,
+    /// The classical forecasts of the points that are scored.
+    of_classical: Mixtures,
     warnings: Vec<Warning>,
 }
 
@@ -73,6 +95,9 @@ struct Recipe {
     classical: Classical,
     intermittent: Option<Intermittent>,
     support: Support,
+    holidays: Option<HolidayEffects>,
+    /// The series with the effects of holidays, where there are holidays.
+    original: Option<Vec<Series>>,
 }
 
 /// Fits a forecaster in one call: plan, train, finish. `auto` has the training settings.
@@ -85,7 +110,8 @@ pub fn fit_forecaster(
     auto: &Auto,
     options: &FitOptions<'_>,
 ) -> Result<FittedForecaster> {
-    let plan = ForecastPlan::new(table, spec, auto, &options.inputs.target_spec, options.seed)?;
+    let watch = SeriesWatch::new(&|_, _| {}, options.watch.cancel);
+    let plan = ForecastPlan::watched(table, spec, auto, &options.inputs.target_spec, options.seed, &watch)?;
     let trained = train(options.engine, &plan.jobs(), &options.watch);
     plan.finish(trained)
 }
@@ -96,11 +122,33 @@ impl ForecastPlan {
     /// # Errors
     /// When the data or the settings are invalid.
     pub fn new(table: &Table, spec: &SeriesSpec, auto: &Auto, outcome: &TargetSpec, seed: u64) -> Result<Self> {
+        Self::watched(table, spec, auto, outcome, seed, &SeriesWatch::new(&|_, _| {}, Callbacks::nothing().cancel))
+    }
+
+    /// The same, which says how many series are done.
+    ///
+    /// # Errors
+    /// As [`ForecastPlan::new`], and when the caller asked to stop.
+    pub fn watched(
+        table: &Table,
+        spec: &SeriesSpec,
+        auto: &Auto,
+        outcome: &TargetSpec,
+        seed: u64,
+        watch: &SeriesWatch<'_>,
+    ) -> Result<Self> {
         spec.check()?;
         if outcome.is_censored() {
             return Err(Error::options("the steps of a sequence cannot be censored"));
         }
+        if !spec.hierarchy.is_empty() && (outcome.upper.is_some() || outcome.lower.is_some_and(|lower| lower != 0.0)) {
+            return Err(Error::options(
+                "bounds of series are not those of their sums: with a hierarchy, lower can be 0 or absent, and upper absent",
+            ));
+        }
         let histories = Histories::read(table, spec, None)?;
+        let support = support_of(outcome, &histories.series)?;
+        let (holidays, histories, original) = without_holidays(spec, histories).map_err(|error| table.locate(error))?;
         let transform = SeriesTransform::choose(spec, &histories);
         let Histories { series, mut warnings, .. } = histories;
         let last_parts = LastParts::new(&series, spec.horizon);
@@ -122,13 +170,25 @@ impl ForecastPlan {
             ((value - scaling.location) / scaling.scale).clamp(-FAR, FAR)
         };
         let changes: Vec<f64> = points.iter().zip(&scaling).map(change).collect();
-        let classical = Classical::fit(&series, &transform.seasonal_periods, spec.horizon);
+        let scored_series = points
+            .chunk_by(|a, b| a.series == b.series)
+            .filter(|of| of.iter().any(|point| last_parts.is_scored(point)));
+        let all = Classical::fitted(series.len()) + scored_series.count();
+        let done = AtomicUsize::new(0);
+        let each = || {
+            (watch.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+            !watch.cancel.load(Ordering::Relaxed)
+        };
+        let classical = Classical::fit(&series, &transform.seasonal_periods, spec.horizon, &each);
         let is_known =
             |point: &ForecastPoint| series[point.series].values.get(point.step()).is_some_and(|value| !value.is_nan());
         let scored = points.iter().copied().filter(|point| last_parts.is_scored(point) && is_known(point));
         let scored: Vec<ForecastPoint> = scored.collect();
+        let of_series: Vec<&Series> = series.iter().collect();
+        let of_classical = classical.watched(&of_series, &scored, &each);
+        Callbacks { cancel: watch.cancel, ..Callbacks::nothing() }.check_cancelled()?;
         let intermittent = Intermittent::fit(&series, spec.horizon)
-            .filter(|intermittent| intermittent.is_better_than(&classical, &series, &scored));
+            .filter(|intermittent| intermittent.is_better_than(&of_classical, &series, &scored));
         let by_zeros: Vec<bool> = series
             .iter()
             .map(|series| intermittent.is_some() && is_intermittent(series.history(series.len() - 1)))
@@ -152,9 +212,8 @@ impl ForecastPlan {
                 if points.len() == 1 { "one step is".into() } else { format!("{} steps are", points.len()) },
             )));
         }
-        let support = support_of(outcome, &series)?;
-        let recipe = Recipe { transform, classical, intermittent, support };
-        Ok(Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, warnings })
+        let recipe = Recipe { transform, classical, intermittent, support, holidays, original };
+        Ok(Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, of_classical, warnings })
     }
 
     /// The training jobs; [`ForecastPlan::finish`] takes their results in this order.
@@ -167,10 +226,13 @@ impl ForecastPlan {
     /// # Errors
     /// When a job failed, or the results do not belong to the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<FittedForecaster> {
-        let Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, mut warnings } = self;
-        let Recipe { transform, classical, intermittent, support } = recipe;
+        let Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, of_classical, mut warnings } =
+            self;
+        let Recipe { transform, classical, intermittent, support, holidays, original } = recipe;
         let Fitted { model, held_out: of_networks, .. } = learning.finish(trained)?;
         let model = model.extrapolating(None);
+        let levels = series.first().map_or(0, |series| series.keys.len());
+        let coherent = (!transform.spec.hierarchy.is_empty()).then(|| Coherent::independent(levels));
         let mut rest = Rest {
             network_weight: 0.0,
             classical_weight: 1.0,
@@ -181,6 +243,8 @@ impl ForecastPlan {
             constants: true,
             spread: 1.0,
             copula: Copula::default(),
+            coherent,
+            holidays,
             support,
             scored: None,
             scores: Vec::new(),
@@ -221,11 +285,10 @@ impl ForecastPlan {
         });
         let has_networks = networks.is_some();
         let of_series: Vec<&Series> = series.iter().collect();
-        let own = rest.classical.as_ref().map(|classical| classical.mixtures(&of_series, &held_out.points));
         let scaled = [recent.repeated(rows.len())].into_iter().chain(networks);
         let scaled =
             scaled.map(|mixtures| mixtures.rescaled_by_row(rows.iter().map(|row| scaling[*row].shift_and_scale())));
-        let (weights, pooled) = held_out.pooled(own.into_iter().chain(scaled).collect());
+        let (weights, pooled) = held_out.pooled([of_classical].into_iter().chain(scaled).collect());
         rest.classical_weight = weights[0];
         rest.network_weight = if has_networks { weights[2] } else { 0.0 };
         rest.spread = held_out.spread(&pooled);
@@ -234,13 +297,33 @@ impl ForecastPlan {
         rest.scored = Some(ScoredOrigins::of(&held_out.points, &last_parts.first, &series));
         let pooled = rest.with_atoms(pooled, &of_series, &held_out.points);
         let mean = |scores: Vec<f64>| scores.iter().sum::<f64>() / scores.len() as f64;
+        // Scores are those of the values as they are, with the effects of holidays.
+        let (mut pooled, mut y) = (pooled, held_out.y.clone());
+        if let (Some(effects), Some(original)) = (&rest.holidays, &original) {
+            let SeriesTransform { spec, frequency, .. } = &transform;
+            let own: Vec<_> = original.iter().map(|series| effects.of(&spec.holidays, series, *frequency)).collect();
+            let effect = |point: &ForecastPoint| {
+                let time = original[point.series].time(point.step(), *frequency);
+                own[point.series].as_ref().map_or((0.0, 1.0), |own| own.at(time))
+            };
+            pooled = pooled.rescaled_by_row(held_out.points.iter().map(effect));
+            y = held_out.points.iter().map(|point| original[point.series].values[point.step()]).collect();
+        }
         let scored = |name: &str, predictions: &Predictions| -> Result<Score> {
-            let nll = Some(mean(predictions.nll(&held_out.y)?)).filter(|nll| nll.is_finite());
-            Ok(Score { name: name.into(), crps: mean(predictions.crps(&held_out.y)?), nll })
+            let nll = Some(mean(predictions.nll(&y)?)).filter(|nll| nll.is_finite());
+            Ok(Score { name: name.into(), crps: mean(predictions.crps(&y)?), nll })
         };
-        rest.scores.push(scored("forecast", &Predictions::from(pooled).with_sound_support(support))?);
+        let forecasts = Predictions::from(pooled).with_sound_support(support);
+        rest.scores.push(scored("forecast", &forecasts)?);
+        if rest.coherent.is_some() {
+            let known = (held_out.points.as_slice(), &forecasts, y.as_slice());
+            let (horizon, seed) = (transform.spec.horizon, model.record().seed);
+            let sampling = Sampling { copula: rest.copula, support, horizon, seed };
+            rest.coherent = Some(Coherent::fit(known, &of_series, sampling)?);
+        }
         for baseline in rest.baselines.iter().chain([&rest.recent]) {
-            let predictions = Predictions::from(baseline.of(&series)(&held_out.points)).with_sound_support(support);
+            let predictions = Predictions::from(baseline.of(original.as_ref().unwrap_or(&series))(&held_out.points))
+                .with_sound_support(support);
             rest.scores.push(scored(&baseline.name, &predictions)?);
         }
         rest.scores.retain(|score| score.crps.is_finite());
@@ -255,6 +338,24 @@ impl ForecastPlan {
         }
         Ok(FittedForecaster { forecaster, warnings })
     }
+}
+
+/// The series without the effects of holidays, these, and the series as they are where there are holidays.
+fn without_holidays(
+    spec: &SeriesSpec,
+    histories: Histories,
+) -> Result<(Option<HolidayEffects>, Histories, Option<Vec<Series>>)> {
+    if spec.holidays.is_empty() {
+        return Ok((None, histories, None));
+    }
+    let frequency = histories.frequency;
+    let effects = HolidayEffects::fit(&spec.holidays, &histories.series, frequency)?;
+    let plain = |series: &Series| match effects.of(&spec.holidays, series, frequency) {
+        Some(own) => own.removed(series, frequency),
+        None => series.clone(),
+    };
+    let series = histories.series.iter().map(plain).collect();
+    Ok((Some(effects), Histories { series, ..histories.clone() }, Some(histories.series)))
 }
 
 /// The support of the target: its bounds, and the grid of counts, where all series are such.

@@ -1,5 +1,6 @@
 //! Forecasters: a series transform and a fitted model, which together forecast the steps ahead.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,8 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::baseline::Baseline;
 use super::classical::Classical;
+use super::coherent::{Coherent, EnergyScores, Sampling, complete};
 use super::copula::Copula;
 use super::features::{Past, inputs};
+use super::holidays::HolidayEffects;
 use super::intermittent::{Components, Intermittent};
 use super::{ForecastPoint, Histories, Series, SeriesTransform};
 use crate::model::{bytes_of, read, save, write};
@@ -64,6 +67,12 @@ pub(super) struct Rest {
     #[serde(rename = "rivals")]
     pub(super) baselines: Vec<Baseline>,
     pub(super) copula: Copula,
+    /// Effects of holidays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) holidays: Option<HolidayEffects>,
+    /// The dependence between the series of a hierarchy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) coherent: Option<Coherent>,
     #[serde(default)]
     pub(super) support: Support,
     /// The origins of the scores; `None` where there are none, or the file is of an earlier version.
@@ -198,6 +207,23 @@ pub struct Forecasts {
     pub points: Vec<ForecastPoint>,
     /// One prediction per point.
     pub predictions: Predictions,
+    /// Of a hierarchy: draws of each point, of which those with the same number belong together.
+    pub(super) draws: Option<Arc<[f64]>>,
+}
+
+impl Forecasts {
+    /// Those of these points, all of which are there.
+    fn select(self, points: Vec<ForecastPoint>) -> Self {
+        if self.points == points {
+            return self;
+        }
+        let at: HashMap<ForecastPoint, usize> =
+            self.points.iter().enumerate().map(|(row, point)| (*point, row)).collect();
+        let rows: Vec<usize> = points.iter().map(|point| at[point]).collect();
+        let each = self.draws.as_ref().map_or(0, |draws| draws.len() / self.points.len());
+        let draws = self.draws.map(|draws| rows.iter().flat_map(|row| draws[row * each..][..each].to_vec()).collect());
+        Self { points, predictions: self.predictions.select(&rows), draws }
+    }
 }
 
 impl Forecaster {
@@ -253,6 +279,9 @@ impl Forecaster {
             && rest.intermittent.as_ref().is_none_or(Intermittent::is_sound)
             && rest.classical.as_ref().is_none_or(|classical| classical.is_sound(horizon))
             && rest.copula.is_sound()
+            && rest.holidays.as_ref().is_none_or(HolidayEffects::is_sound)
+            && rest.coherent.as_ref().is_none_or(Coherent::is_sound)
+            && rest.coherent.is_some() == !transform.spec.hierarchy.is_empty()
             && rest.baselines.iter().chain([&rest.recent]).all(|baseline| baseline.is_sound(horizon));
         if !sound || rest.scores.iter().any(|score| score.crps.is_nan()) {
             return Err(damaged("a number of its forecasts is out of range"));
@@ -297,6 +326,16 @@ impl Forecaster {
     /// without them.
     pub fn classical_members(&self) -> Vec<(String, f64)> {
         self.rest.classical.as_ref().map_or_else(Vec::new, Classical::member_weights)
+    }
+
+    /// Held-out energy scores of all series and sums of a hierarchy together; `None` where there are none.
+    pub fn energy_scores(&self) -> Option<EnergyScores> {
+        self.rest.coherent.as_ref().and_then(|coherent| coherent.scores)
+    }
+
+    /// Whether means of a hierarchy are reconciled by MinT; otherwise sums are those of the series' own forecasts.
+    pub fn is_reconciled(&self) -> bool {
+        self.rest.coherent.as_ref().is_some_and(|coherent| coherent.reconciliation.is_some())
     }
 
     /// Where the held-out scores come from; `None` where there are none, or where an earlier version fitted the model and
@@ -346,12 +385,25 @@ impl Forecaster {
     }
 
     /// The series with precomputed quantities for their features.
-    pub(super) fn pasts<'a>(&self, histories: &'a Histories) -> Vec<Past<'a>> {
-        histories.series.iter().map(|series| Past::new(series, &self.transform)).collect()
+    pub(super) fn pasts<'a>(&'a self, histories: &'a Histories) -> Vec<Past<'a>> {
+        let SeriesTransform { spec, frequency, .. } = &self.transform;
+        let effects =
+            |series| self.rest.holidays.as_ref().and_then(|effects| effects.of(&spec.holidays, series, *frequency));
+        histories.series.iter().map(|series| Past::affected(series, effects(series), &self.transform)).collect()
     }
 
-    /// Forecasts of these points from precomputed quantities.
+    /// Forecasts of these points from precomputed quantities; of a hierarchy coherent ones.
     pub(super) fn by_pasts(&self, table: &Table, pasts: &[Past<'_>], points: Vec<ForecastPoint>) -> Result<Forecasts> {
+        let Some(coherent) = &self.rest.coherent else { return self.each_alone(table, pasts, points) };
+        let series: Vec<&Series> = pasts.iter().map(Past::series).collect();
+        let alone = self.each_alone(table, pasts, complete(&points, &series))?;
+        let (Rest { copula, support, .. }, seed) = (&self.rest, self.model.record().seed);
+        let sampling = Sampling { copula: *copula, support: *support, horizon: self.transform.spec.horizon, seed };
+        Ok(coherent.forecasts(alone, &series, sampling)?.select(points))
+    }
+
+    /// Forecasts of each series by itself.
+    fn each_alone(&self, table: &Table, pasts: &[Past<'_>], points: Vec<ForecastPoint>) -> Result<Forecasts> {
         let Rest { network_weight, classical_weight, recent, classical, .. } = &self.rest;
         let recent_weight = (1.0 - network_weight - classical_weight).max(0.0);
         let mut scaled: Vec<Mixtures> = Vec::new();
@@ -376,9 +428,13 @@ impl Forecaster {
             parts.push(classical.mixtures(&series, &points).scale_weights(*classical_weight));
         }
         let pooled = spread_by(Mixtures::concatenate_components(&parts), self.rest.spread);
-        let mixtures = self.rest.with_atoms(pooled, &series, &points);
+        let mut mixtures = self.rest.with_atoms(pooled, &series, &points);
+        if self.rest.holidays.is_some() {
+            let effect = |point: &ForecastPoint| pasts[point.series].effect(point.step(), self.transform.frequency);
+            mixtures = mixtures.rescaled_by_row(points.iter().map(effect));
+        }
         let predictions = Predictions::from(mixtures).with_sound_support(self.rest.support);
-        Ok(Forecasts { points, predictions: self.model.helper().accelerating(predictions) })
+        Ok(Forecasts { points, predictions: self.model.helper().accelerating(predictions), draws: None })
     }
 
     /// The baselines' forecasts of the same points.

@@ -9,7 +9,6 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::classical::Classical;
 use super::stacking::Stacking;
 use super::{ForecastPoint, Series};
 use negmm_dist::math::normal;
@@ -116,26 +115,26 @@ impl Intermittent {
         Some(shared)
     }
 
-    /// Whether its CRPS at the points of intermittent series is lower than that of classical methods, each series in
-    /// units of its mean.
-    pub(super) fn is_better_than(&self, classical: &Classical, series: &[Series], points: &[ForecastPoint]) -> bool {
-        let own = |point: &&ForecastPoint| is_intermittent(series[point.series].history(point.origin));
-        let points: Vec<ForecastPoint> = points.iter().filter(own).copied().collect();
+    /// Whether its CRPS at the points of intermittent series is lower than that of others' forecasts of all points, each
+    /// series in units of its mean.
+    pub(super) fn is_better_than(&self, others: &Mixtures, series: &[Series], points: &[ForecastPoint]) -> bool {
+        let own = |row: &usize| is_intermittent(series[points[*row].series].history(points[*row].origin));
+        let rows: Vec<usize> = (0..points.len()).filter(own).collect();
+        let of_rows: Vec<ForecastPoint> = rows.iter().map(|row| points[*row]).collect();
         let of_series: Vec<&Series> = series.iter().collect();
-        let others = classical.mixtures(&of_series, &points);
-        let components = self.components(&of_series, &points);
-        let (mut difference, mut rows) = (0.0, 0);
-        for (row, (point, components)) in points.iter().zip(components).enumerate() {
-            let Some(components) = components else { continue };
+        let components = self.components(&of_series, &of_rows);
+        let (mut difference, mut count) = (0.0, 0);
+        for (row, components) in rows.into_iter().zip(components) {
+            let (point, Some(components)) = (points[row], components) else { continue };
             let one = &series[point.series];
             let mean = one.filled.iter().sum::<f64>() / one.len() as f64;
             let list = |part: fn(&(f64, f64, f64)) -> f64| components.iter().map(part).collect::<Vec<f64>>();
             let own = Mixtures::from_parts_unchecked(components.len(), list(|c| c.0), list(|c| c.1), list(|c| c.2));
             let y = one.values[point.step()];
             difference += (own.row(0).crps(y) - others.row(row).crps(y)) / (mean + self.mean);
-            rows += 1;
+            count += 1;
         }
-        rows == 0 || difference < 0.0
+        count == 0 || difference < 0.0
     }
 
     /// Whether the parameters are valid.

@@ -11,10 +11,12 @@
 //! |---|---|---|
 //! | a table and its column roles ([`SeriesSpec`]) | [`Series`] of consecutive steps | series, [`Frequency`] |
 //! | [`Series`] | a [`SeriesTransform`]: seasons, scale, naive forecast | seasons, scale, local_scale |
+//! | holidays and [`Series`] | their effects, which are taken out of values and put back into forecasts | holidays |
 //! | [`SeriesTransform`] and forecast points | a table of features | features |
 //! | [`Series`] | forecasts by classical methods, distributions of intermittent series | classical, intermittent |
 //! | that table | a [`Forecaster`]: a model, the other members, a copula | fit, held_out, copula |
 //! | [`Forecaster`] and a table | [`Forecasts`], at once or in batches, sample paths, aggregates | batches, paths |
+//! | forecasts of a hierarchy | coherent draws of all series and their sums | hierarchy, coherent, reconciliation |
 //! | [`Forecasts`] and observed values | scores by step ahead, with those of baselines | backtest, step_scores |
 
 mod adaptive;
@@ -23,17 +25,21 @@ mod baseline;
 mod batches;
 mod changes;
 mod classical;
+mod coherent;
 mod copula;
 mod features;
 mod fit;
 mod forecaster;
 mod frequency;
 mod held_out;
+mod hierarchy;
+mod holidays;
 mod intermittent;
 mod local_scale;
 mod naive;
 mod paths;
 mod points;
+mod reconciliation;
 mod scale;
 mod seasons;
 mod series;
@@ -44,11 +50,14 @@ mod time_style;
 mod transform;
 
 pub use adaptive::AdaptiveScores;
-pub use backtest::{Backtest, BacktestOrigins, backtest};
+pub use backtest::{Backtest, BacktestOrigins, WholeScores, backtest};
+pub use coherent::EnergyScores;
 pub use features::ForecastPoint;
-pub use fit::{FittedForecaster, ForecastPlan, fit_forecaster};
+pub use fit::{FittedForecaster, ForecastPlan, SeriesWatch, fit_forecaster};
 pub use forecaster::{BaselineForecast, Forecaster, Forecasts, Score, ScoredOrigins};
 pub use frequency::Frequency;
+pub use hierarchy::ALL;
+pub use holidays::Holiday;
 pub use naive::Naive;
 pub use paths::Aggregate;
 pub use series::{Histories, Series};

@@ -4,7 +4,7 @@ use super::{ForecastPoint, Forecaster, Forecasts};
 use negmm_dist::Distribution;
 use negmm_dist::math::rng::Rng;
 use negmm_dist::samples::SampleSets;
-use negmm_dist::{Predictions, Result, streams};
+use negmm_dist::{Error, Predictions, Result, streams};
 
 /// An aggregate over the steps ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,10 @@ impl Forecaster {
     /// # Errors
     /// When a quantile cannot be computed.
     pub fn paths(&self, forecasts: &Forecasts, count: usize, seed: u64) -> Result<Vec<f64>> {
-        let Forecasts { points, predictions } = forecasts;
+        let Forecasts { points, predictions, draws } = forecasts;
+        if let Some(draws) = draws {
+            return joint_paths(draws, points.len(), count, seed);
+        }
         let mut values = vec![0.0; points.len() * count];
         let mut first = 0;
         for origin in points.chunk_by(ForecastPoint::is_beside) {
@@ -64,6 +67,19 @@ impl Forecaster {
             points.push(origin[origin.len() - 1]);
             first += origin.len();
         }
-        Ok(Forecasts { points, predictions: Predictions::from(SampleSets::new(paths, samples, f64::MIN_POSITIVE)?) })
+        let predictions = Predictions::from(SampleSets::new(paths, samples, f64::MIN_POSITIVE)?);
+        Ok(Forecasts { points, predictions, draws: None })
     }
+}
+
+/// Some of the joint draws of a hierarchy, in random order.
+fn joint_paths(draws: &[f64], rows: usize, count: usize, seed: u64) -> Result<Vec<f64>> {
+    let each = draws.len() / rows.max(1);
+    if count > each {
+        return Err(Error::option("paths", format!("must be at most {each} for a hierarchy, found {count}")));
+    }
+    let mut order: Vec<usize> = (0..each).collect();
+    Rng::new(seed, streams::PATHS).shuffle(&mut order);
+    let row = |row: usize| order[..count].iter().map(move |draw| draws[row * each + draw]);
+    Ok((0..rows).flat_map(row).collect())
 }

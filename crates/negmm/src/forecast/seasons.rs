@@ -90,10 +90,7 @@ mod tests {
         let mut noisy = |step: usize| value(step) + noise * normal::quantile(rng.uniform());
         let values: Vec<f64> = (0..3000).map(&mut noisy).collect();
         let rows = (0..values.len()).collect();
-        found(
-            &[Series { name: String::new(), rows, times: Vec::new(), filled: values.clone(), values, first: 0 }],
-            Frequency::Rows,
-        )
+        found(&[Series { rows, filled: values.clone(), values, ..Series::default() }], Frequency::Rows)
     }
 
     #[test]

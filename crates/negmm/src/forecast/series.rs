@@ -1,9 +1,10 @@
 //! Series: the rows of a table in time order, with gaps filled by missing steps.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::time_style::TimeStyle;
-use super::{ForecastPoint, Frequency, SeriesSpec, seasons};
+use super::time_style::{TimeStyle, row_offsets};
+use super::{ForecastPoint, Frequency, SeriesSpec, hierarchy, seasons};
 use negmm_data::infer::datetime::iso;
 use negmm_data::{Column, MISSING, Table};
 use negmm_dist::quote::quoted;
@@ -19,10 +20,16 @@ const LONGEST_GAP: usize = 100_000;
 const MOST_ABSENT: usize = 1_000_000;
 
 /// One series.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Series {
-    /// Its name in the table; empty for a single series.
+    /// Its name: the cells that name it, with slashes between them; empty for a single series.
     pub name: String,
+    /// Its cells in the columns that name it ([`SeriesSpec::key_columns`]); those of a sum are [`ALL`](super::ALL) in the
+    /// columns that it is taken over.
+    pub keys: Vec<String>,
+    /// The numbers of the series that it is the sum of; none where it is in the table itself.
+    pub parts: Vec<usize>,
     /// The table row of each step, or of the step before where a step is missing. Future steps, with only known
     /// covariates, come last.
     pub rows: Vec<usize>,
@@ -47,6 +54,9 @@ pub struct Histories {
     pub warnings: Vec<Warning>,
     /// How times are written.
     pub(super) time_style: TimeStyle,
+    /// Whether times are those of the clock on the wall: of times with an offset from UTC, so that summer time does not
+    /// shift the seasons of a day and a week.
+    pub(super) local: bool,
 }
 
 impl Histories {
@@ -56,19 +66,27 @@ impl Histories {
     /// When a column is absent, the target is not numeric, times are not increasing, or no target is known.
     pub fn read(table: &Table, spec: &SeriesSpec, frequency: Option<Frequency>) -> Result<Self> {
         spec.check_columns(table)?;
-        let values = table.numbers(&spec.target).ok_or_else(|| Error::options(table.absent(&[&spec.target])))??;
+        let mut values = table.numbers(&spec.target).ok_or_else(|| Error::options(table.absent(&[&spec.target])))??;
         if let Some(row) = values.iter().position(|value| value.abs() > LARGEST) {
             let message = format!("the number {:e} is too large to forecast: at most {LARGEST:e}", values[row]);
             return Err(table.at_cell(Error::data(message), row, &spec.target));
         }
-        let times = spec.time.as_ref().map(|name| table.times(name, spec.time_format)).transpose()?;
+        let mut times = spec.time.as_ref().map(|name| table.times(name, spec.time_format)).transpose()?;
         let mut groups = grouped(table, spec)?;
         let dates = times.as_ref().is_some_and(|(_, dates)| *dates);
         if let (Some(name), Some((times, _))) = (&spec.time, &times) {
             if spec.sort {
                 groups.iter_mut().for_each(|(_, rows)| rows.sort_by(|a, b| times[*a].total_cmp(&times[*b])));
             }
-            check_times(table, (name, spec.series.is_some(), frequency.is_none()), &groups, times, dates)?;
+            let several = spec.key_columns().next().is_some();
+            check_times(table, (name, several, frequency.is_none()), &groups, times, dates)?;
+        }
+        let mut twice = 0;
+        let offsets = spec.time.as_ref().filter(|_| dates).and_then(|name| row_offsets(table, name));
+        let local = spec.local_time || (frequency.is_none() && offsets.is_some());
+        if let (true, Some(offsets), Some((times, _))) = (local, offsets, &mut times) {
+            times.iter_mut().zip(offsets).for_each(|(time, offset)| *time += offset);
+            groups.iter_mut().for_each(|(_, rows)| twice += merge_repeated(rows, times, values.to_mut()));
         }
         let of_group = |rows: &[usize]| -> Vec<f64> {
             times.as_ref().map_or_else(Vec::new, |(times, _)| rows.iter().map(|row| times[*row]).collect())
@@ -79,9 +97,8 @@ impl Histories {
         });
         let (mut gaps, mut absent, mut missing) = (0, 0, 0);
         let mut series = Vec::with_capacity(groups.len());
-        for (name, rows) in groups {
-            let mut one =
-                Series { name, rows: Vec::new(), times: Vec::new(), values: Vec::new(), filled: Vec::new(), first: 0 };
+        for (keys, rows) in groups {
+            let mut one = Series { name: keys.join("/"), keys, ..Series::default() };
             let own = of_group(&rows);
             for (at, row) in rows.iter().enumerate() {
                 if let (Some(before), Some(time)) = (at.checked_sub(1).and_then(|at| own.get(at)), own.get(at)) {
@@ -115,11 +132,21 @@ impl Histories {
             one.fill();
             series.push(one);
         }
+        if !spec.hierarchy.is_empty() {
+            let levels = spec.key_columns().count();
+            series = hierarchy::with_sums(series, levels).map_err(|error| table.locate(error))?;
+        }
         let mut warnings = Vec::new();
         if frequency.is_irregular() && series.iter().any(|series: &Series| series.len() > 2) {
             warnings.push(Warning::new(format!(
                 "the times are not regular ({}): rows are taken as consecutive steps, and times ahead go on by the median",
                 frequency.words()
+            )));
+        }
+        if twice > 0 {
+            let steps = if twice == 1 { "one time step".into() } else { format!("{twice} time steps") };
+            warnings.push(Warning::new(format!(
+                "clocks were put back: {steps} that came twice are one step with their mean"
             )));
         }
         if gaps > 0 {
@@ -143,8 +170,30 @@ impl Histories {
         let last_rows = series.iter().map(|series: &Series| series.rows[series.rows.len() - 1]);
         let time_style =
             spec.time.as_ref().map_or_else(TimeStyle::default, |name| TimeStyle::of(table, name, last_rows));
-        Ok(Self { series, frequency, warnings, time_style })
+        Ok(Self { series, frequency, warnings, time_style: time_style.local(local), local })
     }
+
+    /// Whether times are those of the clock on the wall.
+    pub fn on_the_wall(&self) -> bool {
+        self.local
+    }
+}
+
+/// Rows in the order of the clock on the wall; of those with the same time the first stays, with the mean of their values.
+/// Returns how many others there are.
+fn merge_repeated(rows: &mut Vec<usize>, times: &[f64], values: &mut [f64]) -> usize {
+    let all = rows.len();
+    rows.sort_by(|a, b| times[*a].total_cmp(&times[*b]));
+    let mut merged: Vec<usize> = Vec::with_capacity(all);
+    for same in rows.chunk_by(|a, b| times[*a] == times[*b]) {
+        let known: Vec<f64> = same.iter().map(|row| values[*row]).filter(|value| !value.is_nan()).collect();
+        if same.len() > 1 && !known.is_empty() {
+            values[same[0]] = known.iter().sum::<f64>() / known.len() as f64;
+        }
+        merged.push(same[0]);
+    }
+    *rows = merged;
+    all - rows.len()
 }
 
 impl Histories {
@@ -164,6 +213,18 @@ impl Histories {
     }
 }
 
+impl From<Series> for Cow<'_, Series> {
+    fn from(series: Series) -> Self {
+        Self::Owned(series)
+    }
+}
+
+impl<'a> From<&'a Series> for Cow<'a, Series> {
+    fn from(series: &'a Series) -> Self {
+        Self::Borrowed(series)
+    }
+}
+
 impl Series {
     fn push(&mut self, row: usize, time: Option<f64>, value: f64) {
         self.rows.push(row);
@@ -171,7 +232,7 @@ impl Series {
         self.values.push(value);
     }
 
-    fn fill(&mut self) {
+    pub(super) fn fill(&mut self) {
         self.first = self.values.iter().position(|value| !value.is_nan()).unwrap_or(0);
         let mut last = self.values.get(self.first).copied().unwrap_or(0.0);
         for value in &self.values {
@@ -219,18 +280,22 @@ impl Series {
     }
 }
 
-/// The rows of each series in their order, with its name.
-fn grouped(table: &Table, spec: &SeriesSpec) -> Result<Vec<(String, Vec<usize>)>> {
-    let Some(name) = &spec.series else { return Ok(vec![(String::new(), (0..table.rows()).collect())]) };
-    let numbers = table.groups(name)?;
-    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-    let mut points: HashMap<u32, usize> = HashMap::new();
-    for (row, number) in numbers.into_iter().enumerate() {
-        let point = *points.entry(number).or_insert_with(|| {
-            groups.push((cell(table, name, row), Vec::new()));
+/// The rows of each series in their order, with the cells that name it.
+fn grouped(table: &Table, spec: &SeriesSpec) -> Result<Vec<(Vec<String>, Vec<usize>)>> {
+    let columns: Vec<&str> = spec.key_columns().collect();
+    if columns.is_empty() {
+        return Ok(vec![(Vec::new(), (0..table.rows()).collect())]);
+    }
+    let numbers = columns.iter().map(|name| table.groups(name)).collect::<Result<Vec<Vec<u32>>>>()?;
+    let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
+    let mut found: HashMap<Vec<u32>, usize> = HashMap::new();
+    for row in 0..table.rows() {
+        let key = numbers.iter().map(|numbers| numbers[row]).collect();
+        let at = *found.entry(key).or_insert_with(|| {
+            groups.push((columns.iter().map(|name| cell(table, name, row)).collect(), Vec::new()));
             groups.len() - 1
         });
-        groups[point].1.push(row);
+        groups[at].1.push(row);
     }
     Ok(groups)
 }
@@ -249,7 +314,7 @@ fn cell(table: &Table, column: &str, row: usize) -> String {
 fn check_times(
     table: &Table,
     (name, several, fits): (&str, bool, bool),
-    groups: &[(String, Vec<usize>)],
+    groups: &[(Vec<String>, Vec<usize>)],
     times: &[f64],
     dates: bool,
 ) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Holiday;
 use negmm_data::{Table, TimeFormat};
 use negmm_dist::{Error, Result};
 
@@ -22,6 +23,9 @@ pub(super) const MOST_SEASON: usize = 10_000;
 /// | `future_covariates` | none | covariates known in advance: prices, holidays |
 /// | `horizon` | 1 | steps ahead, 1 … 1000 |
 /// | `seasonal_periods` | detected | seasonal periods in steps, each 2 … 10000 |
+/// | `hierarchy` | none | columns by which series are summed, the coarsest first: sums are forecast coherently |
+/// | `holidays` | none | days that differ from others, with the days around them |
+/// | `local_time` | found | whether times are those of the clock on the wall |
 /// | `sort` | false | whether rows are sorted by time; otherwise times that decrease are refused |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
@@ -47,6 +51,15 @@ pub struct SeriesSpec {
     /// Seasonal periods in steps.
     #[serde(rename = "seasons")]
     pub seasonal_periods: Option<Vec<usize>>,
+    /// Columns by which series are summed, the coarsest first; with the series column they name a series.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hierarchy: Vec<String>,
+    /// Days that differ from others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub holidays: Vec<Holiday>,
+    /// Whether times are those of the clock on the wall; a fit finds out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub local_time: bool,
     /// Whether rows are sorted by time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sort: bool,
@@ -63,6 +76,9 @@ impl Default for SeriesSpec {
             future_covariates: Vec::new(),
             horizon: 1,
             seasonal_periods: None,
+            hierarchy: Vec::new(),
+            holidays: Vec::new(),
+            local_time: false,
             sort: false,
         }
     }
@@ -118,6 +134,18 @@ impl SeriesSpec {
         Self { seasonal_periods: seasonal_periods.into(), ..self }
     }
 
+    /// Sets `hierarchy`.
+    #[must_use]
+    pub fn hierarchy(self, hierarchy: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { hierarchy: hierarchy.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets `holidays`.
+    #[must_use]
+    pub fn holidays(self, holidays: impl Into<Vec<Holiday>>) -> Self {
+        Self { holidays: holidays.into(), ..self }
+    }
+
     /// Sets `sort`.
     #[must_use]
     pub fn sort(self, sort: bool) -> Self {
@@ -157,7 +185,14 @@ impl SeriesSpec {
     /// All named columns.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         let one = [Some(&self.target), self.time.as_ref(), self.series.as_ref()].into_iter().flatten();
-        one.chain(&self.past_covariates).chain(&self.future_covariates).map(String::as_str)
+        let keys = self.hierarchy.iter().filter(|name| Some(*name) != self.series.as_ref());
+        one.chain(keys).chain(&self.past_covariates).chain(&self.future_covariates).map(String::as_str)
+    }
+
+    /// The columns that name a series: those of the hierarchy, then the series column.
+    pub fn key_columns(&self) -> impl Iterator<Item = &str> {
+        let series = self.series.iter().filter(|name| !self.hierarchy.contains(name));
+        self.hierarchy.iter().chain(series).map(String::as_str)
     }
 
     /// Checks that `table` has the columns that a forecast needs.

@@ -14,6 +14,8 @@ pub(super) struct TimeStyle {
     months: bool,
     /// The offset from UTC of each series at its last row, in seconds and as it was written.
     offsets: Vec<Option<(f64, String)>>,
+    /// Whether times are those of the clock on the wall already.
+    local: bool,
 }
 
 impl TimeStyle {
@@ -25,7 +27,13 @@ impl TimeStyle {
             MISSING => None,
             code => offset_of(&levels[code as usize]),
         };
-        Self { months: !levels.is_empty() && levels.iter().all(is_month), offsets: last_rows.map(offset).collect() }
+        let months = !levels.is_empty() && levels.iter().all(is_month);
+        Self { months, offsets: last_rows.map(offset).collect(), local: false }
+    }
+
+    /// For times of the clock on the wall.
+    pub(super) fn local(self, local: bool) -> Self {
+        Self { local, ..self }
     }
 
     /// The text of a time of a series.
@@ -35,7 +43,7 @@ impl TimeStyle {
         }
         match self.offsets.get(series) {
             Some(Some((seconds, written))) => {
-                let local = iso(time + seconds);
+                let local = iso(if self.local { time } else { time + seconds });
                 let local = if local.contains(' ') { local.replacen(' ', "T", 1) } else { format!("{local}T00:00") };
                 format!("{local}{written}")
             }
@@ -43,6 +51,15 @@ impl TimeStyle {
             _ => iso(time),
         }
     }
+}
+
+/// The offset from UTC of each row in seconds, 0 where none is written; `None` where no row has one.
+pub(super) fn row_offsets(table: &Table, name: &str) -> Option<Vec<f64>> {
+    let Some(Column::Text { codes, levels }) = table.column(name) else { return None };
+    let of_levels: Vec<Option<f64>> = levels.iter().map(|level| offset_of(level).map(|(seconds, _)| seconds)).collect();
+    let of_row = |code: &u32| of_levels.get(*code as usize).copied().flatten();
+    let is_written = codes.iter().any(|code| of_row(code).is_some());
+    is_written.then(|| codes.iter().map(|code| of_row(code).unwrap_or(0.0)).collect())
 }
 
 /// A number of a time column without the rounding errors of sums: twelve digits.

@@ -50,7 +50,8 @@ impl SeriesTransform {
             .min_by(|(a, _), (b, _)| a.total_cmp(b))
             .map_or(Naive::Last, |(_, naive)| naive);
         let local_scale = LocalScale::new(naive, Scale::best(series, naive.lag()), series, spec.horizon);
-        Self { spec: spec.clone(), frequency: *frequency, seasonal_periods, several: series.len() > 1, local_scale }
+        let spec = SeriesSpec { local_time: histories.local, ..spec.clone() };
+        Self { spec, frequency: *frequency, seasonal_periods, several: series.len() > 1, local_scale }
     }
 
     /// Checks that the parameters are valid.

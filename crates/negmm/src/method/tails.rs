@@ -17,6 +17,8 @@ pub(super) type Likelihoods = [f64; 1 + SCALES.len()];
 const ITERATIONS: usize = 100;
 /// Prior rows of each copy.
 const PRIOR_ROWS: f64 = 0.3;
+/// The components themselves keep at least this much of their weight.
+const LEAST_OWN: f64 = 0.01;
 /// Weight and scale of the copy that robust scores assume before weights are fitted.
 const ASSUMED: Tail = Tail { weight: 0.02, scale: 4.0 };
 
@@ -113,6 +115,9 @@ pub(super) fn fitted(rows: impl Iterator<Item = (f64, Likelihoods)>) -> Vec<Tail
             let sum: f64 = parts.iter().sum();
             if sum > 0.0 && sum.is_finite() {
                 sums.iter_mut().zip(parts).for_each(|(total, part)| *total += weight * part / sum);
+            } else if parts[0] == f64::INFINITY {
+                // A density so narrow that its target has an infinite one.
+                sums[0] += weight;
             } else {
                 // Farther than any copy expects.
                 sums[SCALES.len()] += weight;
@@ -121,7 +126,9 @@ pub(super) fn fitted(rows: impl Iterator<Item = (f64, Likelihoods)>) -> Vec<Tail
         let total: f64 = sums.iter().sum();
         weights = sums.map(|sum| sum / total);
     }
-    SCALES.iter().zip(&weights[1..]).map(|(scale, weight)| Tail { weight: *weight, scale: *scale }).collect()
+    let taken: f64 = weights[1..].iter().sum();
+    let kept = ((1.0 - LEAST_OWN) / taken).min(1.0);
+    SCALES.iter().zip(&weights[1..]).map(|(scale, weight)| Tail { weight: kept * weight, scale: *scale }).collect()
 }
 
 #[cfg(test)]
@@ -167,6 +174,15 @@ mod tests {
         let total: f64 = tails.iter().map(|tail| tail.weight).sum();
         assert!((0.08..0.2).contains(&total), "{tails:?}");
         assert!(tails.iter().all(|tail| tail.weight > 0.0));
+    }
+
+    #[test]
+    fn components_keep_some_weight_whatever_the_rows_are() {
+        for likelihoods in [[0.0; 4], [f64::INFINITY, 1.0, 1.0, 1.0], [f64::NAN; 4]] {
+            let tails = fitted((0..7).map(|_| (1.0, likelihoods)));
+            let total: f64 = tails.iter().map(|tail| tail.weight).sum();
+            assert!(total < 0.995 && tails.iter().all(|tail| tail.weight > 0.0), "{tails:?}");
+        }
     }
 
     #[test]

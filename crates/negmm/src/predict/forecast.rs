@@ -1,6 +1,7 @@
 //! A query of forecasts: the columns that locate each step, the adaptive conformal sets, and paths.
 
 use super::columns::{Block, Columns, Field, Scale, unique};
+use super::kept_cells::{KeptCells, kept_fields};
 use super::query::Query;
 use crate::conformal::{AdaptiveConformal, ConformalPredictor};
 use crate::forecast::{ForecastPoint, Forecaster, Forecasts, Histories};
@@ -60,6 +61,7 @@ pub struct ForecastQuery<'a> {
     histories: &'a Histories,
     options: ForecastOptions,
     adaptive: Option<AdaptiveConformal>,
+    kept: Vec<KeptCells<'a>>,
     rows: u64,
 }
 
@@ -77,7 +79,9 @@ impl<'a> ForecastQuery<'a> {
             return Err(Error::options("conformal sets are for steps ahead, not for aggregates over them"));
         }
         let mut fields = position_fields(forecaster, options);
-        fields.extend(if options.aggregate { query.sample_fields()? } else { query.fields(forecaster.model())? });
+        // Of a hierarchy they are draws.
+        let samples = options.aggregate || !forecaster.transform().spec.hierarchy.is_empty();
+        fields.extend(if samples { query.sample_fields()? } else { query.fields(forecaster.model())? });
         fields.extend(path_fields(options.paths));
         unique(&fields)
     }
@@ -99,7 +103,20 @@ impl<'a> ForecastQuery<'a> {
             (true, false) => Some(forecaster.adaptive(table, histories, &query.sets())?),
             (false, _) => None,
         };
-        Ok(Self { query, forecaster, histories, options, adaptive, rows: 0 })
+        Ok(Self { query, forecaster, histories, options, adaptive, kept: Vec::new(), rows: 0 })
+    }
+
+    /// Carries columns of the data over to the forecasts: the cell of a step that is in the data, else the one that all
+    /// rows of its series share.
+    ///
+    /// # Errors
+    /// When a column is absent, or two columns would have one name.
+    pub fn keep(self, names: &'a [String], table: &'a Table) -> Result<Self> {
+        let kept = KeptCells::of(names, table, self.histories)?;
+        let mut fields = position_fields(self.forecaster, self.options);
+        fields.extend(kept_fields(&kept));
+        unique(&fields)?;
+        Ok(Self { kept, ..self })
     }
 
     /// The adaptive conformal sets so far, for conformal sets.
@@ -113,7 +130,7 @@ impl<'a> ForecastQuery<'a> {
     /// # Errors
     /// When two have one name, or there is not one prediction for each point.
     pub fn columns<'p>(&mut self, forecasts: &'p Forecasts) -> Result<Columns<'p>> {
-        let Self { query, forecaster, histories, options, adaptive, rows } = self;
+        let Self { query, forecaster, histories, options, adaptive, kept, rows } = self;
         let Forecasts { points, predictions, .. } = forecasts;
         let columns = match adaptive {
             Some(adaptive) => {
@@ -129,7 +146,9 @@ impl<'a> ForecastQuery<'a> {
             paths.push(Block::Float { width: options.paths, values });
         }
         let blocks = position_blocks(forecaster, histories, points, *options);
-        let before = position_fields(forecaster, *options).into_iter().zip(blocks).collect();
+        let fields = position_fields(forecaster, *options).into_iter().chain(kept_fields(kept));
+        let cells = kept.iter().map(|column| column.block(histories, points));
+        let before = fields.zip(blocks.into_iter().chain(cells)).collect();
         columns.between(before, (path_fields(options.paths), paths))
     }
 }
@@ -142,7 +161,7 @@ fn path_fields(paths: usize) -> Vec<Field> {
 fn position_fields(forecaster: &Forecaster, options: ForecastOptions) -> Vec<Field> {
     let roles = &forecaster.transform().spec;
     let mut fields = Vec::new();
-    fields.extend(roles.series.iter().map(|name| Field::text(name, "the series column")));
+    fields.extend(roles.key_columns().map(|name| Field::text(name, "the series column")));
     match (&roles.time, options.inside) {
         (Some(time), inside) => {
             let origin = if time == "origin" { "forecast_origin" } else { "origin" };
@@ -172,8 +191,8 @@ fn position_blocks<'p>(
     let integer =
         |of: &dyn Fn(&ForecastPoint) -> usize| Block::Integer(points.iter().map(|point| of(point) as i64).collect());
     let mut blocks = Vec::new();
-    if transform.spec.series.is_some() {
-        blocks.push(text(&|point| histories.series[point.series].name.clone()));
+    for key in 0..transform.spec.key_columns().count() {
+        blocks.push(text(&|point| histories.series[point.series].keys[key].clone()));
     }
     match (transform.spec.time.is_some(), options.inside) {
         (true, inside) => {

@@ -33,6 +33,7 @@ mod forecast;
 mod item;
 mod joint;
 mod json;
+mod kept_cells;
 mod parameter;
 mod query;
 mod rounding;

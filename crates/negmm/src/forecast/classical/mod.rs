@@ -20,6 +20,7 @@ mod theta;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -36,8 +37,11 @@ use negmm_dist::math::normal;
 const SHARPNESS: f64 = 4.0;
 /// The errors of all series count as so many steps of a series' own.
 const SHARED_STEPS: f64 = 5.0;
-/// Earlier origins that the weights and the factor of a series come from.
+/// Earlier origins that the weights and the factor of a series come from; fewer where there are very many series, of which
+/// each says less about itself than all the others do, and a forecast is wanted in a fraction of a millisecond.
 const OWN_ORIGINS: usize = 6;
+const OWN_ORIGINS_OF_MANY: usize = 2;
+const VERY_MANY_SERIES: usize = 20_000;
 /// The factor of a series counts as one with so many steps; errors of one origin are dependent, so that only each third
 /// counts.
 const SHARED_FACTOR_STEPS: f64 = 6.0;
@@ -80,6 +84,18 @@ pub(super) struct Classical {
     /// The distribution of scaled errors: weights and sds of normals around 0.
     weights: Vec<f64>,
     sds: Vec<f64>,
+    /// Earlier origins that the weights of a series come from.
+    #[serde(default = "usual_origins", skip_serializing_if = "is_usual")]
+    own_origins: usize,
+}
+
+fn usual_origins() -> usize {
+    OWN_ORIGINS
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn is_usual(origins: &usize) -> bool {
+    *origins == OWN_ORIGINS
 }
 
 /// A combined forecast.
@@ -93,8 +109,13 @@ struct Combined {
 type Fits = HashMap<usize, Arc<Paths>>;
 
 impl Classical {
-    /// Learns the shared parameters.
-    pub(super) fn fit(series: &[Series], periods: &[usize], horizon: usize) -> Self {
+    /// The number of series that the shared parameters come from, out of so many.
+    pub(super) fn fitted(series: usize) -> usize {
+        series.div_ceil(series.div_ceil(MOST_SERIES).max(1))
+    }
+
+    /// Learns the shared parameters. `each` is called after each series, and says whether to go on.
+    pub(super) fn fit(series: &[Series], periods: &[usize], horizon: usize, each: &(impl Fn() -> bool + Sync)) -> Self {
         let periods: Vec<usize> = periods.iter().copied().filter(|period| *period <= LONGEST_PERIOD).collect();
         let members = Member::all(&periods).len();
         let mut shared = Self {
@@ -104,6 +125,7 @@ impl Classical {
             ratio: UNKNOWN_RATIO,
             weights: vec![1.0],
             sds: vec![UNKNOWN_SD],
+            own_origins: if series.len() > VERY_MANY_SERIES { OWN_ORIGINS_OF_MANY } else { OWN_ORIGINS },
         };
         let every = series.len().div_ceil(MOST_SERIES).max(1);
         let used: Vec<&Series> = series.iter().step_by(every).collect();
@@ -115,12 +137,13 @@ impl Classical {
             .map(|series| {
                 let mut fits = Fits::new();
                 let history = series.history(series.len() - 1);
-                for end in shared.earlier(history.len(), origins + OWN_ORIGINS) {
+                for end in shared.earlier(history.len(), origins + shared.own_origins) {
                     shared.at(history, end, &mut fits);
                 }
-                fits
+                each().then_some(fits)
             })
-            .collect();
+            .collect::<Option<_>>()
+            .unwrap_or_else(|| vec![Fits::new(); used.len()]);
         shared.ratio = shared.ratio_of(&used, &fits);
         shared.errors = shared.errors_of(&used, &fits, origins);
         // Growth by the errors of combinations without it, then the distribution of the errors in units of all that.
@@ -147,18 +170,37 @@ impl Classical {
 
     /// The distributions of these points of `series`.
     pub(super) fn mixtures(&self, series: &[&Series], points: &[ForecastPoint]) -> Mixtures {
-        let scaling = self.location_scales(series, points);
+        self.watched(series, points, &|| true)
+    }
+
+    /// The same; `each` is called after each series, and says whether to go on.
+    pub(super) fn watched(
+        &self,
+        series: &[&Series],
+        points: &[ForecastPoint],
+        each: &(impl Fn() -> bool + Sync),
+    ) -> Mixtures {
+        let scaling = self.location_scales(series, points, each);
         let means = vec![0.0; self.sds.len()];
         let errors = Mixtures::from_parts_unchecked(self.sds.len(), self.weights.clone(), means, self.sds.clone());
         errors.repeated(points.len()).rescaled_by_row(scaling.iter().map(|scaling| scaling.shift_and_scale()))
     }
 
     /// Location and scale of these points.
-    pub(super) fn location_scales(&self, series: &[&Series], points: &[ForecastPoint]) -> Vec<LocationScale> {
+    fn location_scales(
+        &self,
+        series: &[&Series],
+        points: &[ForecastPoint],
+        each: &(impl Fn() -> bool + Sync),
+    ) -> Vec<LocationScale> {
+        let stopped = AtomicBool::new(false);
         let of_series: Vec<&[ForecastPoint]> = points.chunk_by(|a, b| a.series == b.series).collect();
         let located = of_series.into_par_iter().map(|points| {
             let mut fits = Fits::new();
             let mut scaling = Vec::with_capacity(points.len());
+            if stopped.load(Ordering::Relaxed) {
+                return vec![LocationScale { location: 0.0, scale: 1.0 }; points.len()];
+            }
             for origin in points.chunk_by(ForecastPoint::is_beside) {
                 let history = series[origin[0].series].history(origin[0].origin);
                 let Combined { path, scale } = self.combined(history, &mut fits);
@@ -168,9 +210,10 @@ impl Classical {
                 };
                 scaling.extend(origin.iter().map(at));
                 // Fits of origins that later ones do not need.
-                let needed = history.len().saturating_sub((OWN_ORIGINS + 1) * self.stride());
+                let needed = history.len().saturating_sub((self.own_origins + 1) * self.stride());
                 fits.retain(|end, _| *end >= needed);
             }
+            stopped.fetch_or(!each(), Ordering::Relaxed);
             scaling
         });
         located.collect::<Vec<_>>().concat()
@@ -197,6 +240,7 @@ impl Classical {
             && positive(&self.growth)
             && positive(&self.sds)
             && positive(&[self.ratio])
+            && (1..=OWN_ORIGINS).contains(&self.own_origins)
             && (sum - 1.0).abs() < 1e-6
             && self.weights.iter().all(|weight| *weight >= 0.0)
     }
@@ -247,7 +291,7 @@ impl Classical {
 
     /// The combined forecast after a history.
     fn combined(&self, history: &[f64], fits: &mut Fits) -> Combined {
-        let (sums, unit, steps) = self.own_errors(history, OWN_ORIGINS, fits);
+        let (sums, unit, steps) = self.own_errors(history, self.own_origins, fits);
         let errors: Vec<f64> = match unit > 0.0 {
             true => {
                 let relative = sums.iter().zip(&self.errors);
@@ -264,7 +308,7 @@ impl Classical {
             path
         };
         let (mut sum, mut count) = (SHARED_FACTOR_STEPS, SHARED_FACTOR_STEPS);
-        for end in self.earlier(history.len(), OWN_ORIGINS) {
+        for end in self.earlier(history.len(), self.own_origins) {
             let paths = self.at(history, end, fits);
             let (path, scale) = (path_of(&paths), self.scale(&paths, end));
             for ((value, forecast), growth) in history[end..].iter().zip(path).zip(&self.growth) {

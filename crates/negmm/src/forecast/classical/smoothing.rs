@@ -163,6 +163,20 @@ fn passed(
     Parameters { alpha, beta, phi, gamma }: Parameters,
 ) -> Pass {
     let (mut squares, mut logs, mut phase, mut recent, mut weight) = (0.0, 0.0, 0, 0.0, 0.0);
+    if kind == SeasonKind::None {
+        // The same without a season.
+        for value in history {
+            let base = level + phi * trend;
+            let error = value - base;
+            let before = squares;
+            squares += error * error;
+            recent = RECENT_DECAY * recent + (squares - before);
+            weight = RECENT_DECAY * weight + 1.0;
+            level = base + alpha * error;
+            trend = phi * trend + alpha * beta * error;
+        }
+        return Pass { level, trend, squares, logs, recent: recent / weight };
+    }
     for value in history {
         let base = level + phi * trend;
         let index = season[phase];
