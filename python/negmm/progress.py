@@ -19,10 +19,20 @@ class Bar:
     done."""
 
     def __init__(self, title: str, unit: str) -> None:
-        self._title, self.unit = title, unit
+        self._title, self._unit = title, unit
         self._start = self._shown = time.monotonic()
         self._last = -1
         self._text = ""
+
+    @property
+    def unit(self) -> str:
+        """What the steps are; with another unit the work begins again."""
+        return self._unit
+
+    @unit.setter
+    def unit(self, unit: str) -> None:
+        if unit != self._unit:
+            self._unit, self._start, self._last = unit, time.monotonic(), -1
 
     def __call__(self, done: int, of: int, fraction: float) -> None:
         now = time.monotonic()
@@ -31,7 +41,7 @@ class Bar:
         self._shown, left = now, ""
         if 0 < fraction < 1:
             left = f", {(now - self._start) * (1 - fraction) / fraction:.0f} s left"
-        self._show(fraction, f"{done} of {of} {self.unit}{left}")
+        self._show(fraction, f"{done} of {of} {self._unit}{left}")
 
     def _show(self, fraction: float, text: str) -> None:
         filled = round(WIDTH * min(fraction, 1.0))
