@@ -30,7 +30,7 @@ def test_variances_and_distributions_are_those_of_the_model():
     # Skewed, so that a normal distribution would have other quantiles.
     y = pd.Series(10 + rng.gamma(1.0, 2.0, 120), index=index, name="y")
     forecaster = NEGMMForecaster(preset="fast", folds=2, hidden=(8,), steps=20).fit(y, fh=[1, 2, 3])
-    dist = forecaster.forecaster_.predict_dist(pd.DataFrame({"y": y.to_numpy()}))
+    dist = forecaster.forecaster_.predict_dist(y.to_frame())
     np.testing.assert_allclose(forecaster.predict_var().to_numpy()[:, 0], dist.var())
     proba = forecaster.predict_proba()
     for level in (0.02, 0.3, 0.98):
