@@ -41,6 +41,7 @@ from negmm.methods import (
 from negmm.regressor import DistributionRegressor
 from negmm.search import Comparison, Tuning, compare, suggest, tune, usual_space
 from negmm.vectors import VectorEvaluation, evaluate_vectors
+from negmm.table import read_files
 
 __version__ = _version("negmm")
 
@@ -73,6 +74,7 @@ __all__ = [
     "partial_dependence",
     "plots",
     "predict_dist",
+    "read_files",
     "suggest",
     "tune",
     "usual_space",

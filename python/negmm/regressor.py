@@ -24,7 +24,18 @@ from negmm.progress import progress
 from negmm.renamed import with_current_names
 from negmm.report import Report
 from negmm.seed import seed_of
-from negmm.table import NamedColumns, Streamed, has_text, is_frame, is_pandas, known_names, table, unique_name
+from negmm.table import (
+    NamedColumns,
+    Streamed,
+    has_text,
+    is_files,
+    is_frame,
+    is_pandas,
+    known_names,
+    table,
+    unique_name,
+    with_target,
+)
 from negmm.task import Dates, Task, lengths_of_time, task_of
 from negmm.threads import threads_of
 from negmm.validation import check_vector
@@ -101,10 +112,11 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, pandas data frame, or Arrow stream (polars, pyarrow, duckdb), of shape (rows, features)
+        X : array, pandas data frame, Arrow stream (polars, pyarrow, duckdb), or files, of shape (rows, features)
             Numbers (NaN: missing), datetime64 (NaT: missing) or text. Columns of data frames may have any of these
-            types; types of text columns are inferred as for a CSV file.
-        y : array of shape (rows,), or censored targets
+            types; types of text columns are inferred as for a CSV file. Files are a path, a pattern such as
+            ``"sales/*.parquet"``, a folder, a list of these, or a dataset of pyarrow.
+        y : array of shape (rows,), censored targets, or the name of a column of files or of a data frame
             Targets. Censored targets are a structured array with a field of bool (event observed) and one of numbers
             (time of the event or of censoring), as in scikit-survival, or with ``censoring="interval"`` two columns:
             the lower and upper bound of each target, equal where it is observed, the upper one infinite where it is
@@ -205,6 +217,7 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         if self.method not in METHODS:
             raise ValueError(f"this version of the native module has no method {self.method}")
+        X, y = with_target(X, y)
         X = self._check_X(X, reset=True, least_rows=METHODS[self.method]["least_rows"])
         self._names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
         known = {name: getattr(self, name) for name in ("lower", "upper", "continuous")}
@@ -412,7 +425,10 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         if type(X).__name__ == "LazyFrame":
             raise TypeError("X is a LazyFrame, which has no rows yet: pass X.collect()")
         if is_frame(X):
-            rows = X if is_pandas(X) else Streamed(X)
+            rows = X if is_pandas(X) or isinstance(X, Streamed) else Streamed(X)
+            if not reset and is_files(X):
+                rows = rows.select(list(getattr(self, "feature_names_in_", rows.columns)))
+                X = rows
             self._check_names(known_names(X, rows), rows, reset)
             return rows
         if has_text(X):

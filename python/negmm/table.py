@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from numbers import Real
@@ -26,19 +27,42 @@ def is_pandas(X: object) -> bool:
 def is_frame(X: object) -> bool:
     """Whether ``X`` has typed columns: a pandas data frame, or an Arrow stream with named columns."""
     named = any(hasattr(X, name) for name in ("columns", "schema"))
-    return is_pandas(X) or isinstance(X, Streamed) or (named and hasattr(X, "__arrow_c_stream__"))
+    return is_pandas(X) or isinstance(X, Streamed) or is_files(X) or (named and hasattr(X, "__arrow_c_stream__"))
+
+
+def is_files(X: object) -> bool:
+    """Whether ``X`` is a path, a list of paths, or a dataset of pyarrow: files that may have more columns than needed."""
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and all(isinstance(path, (str, os.PathLike)) for path in X)
+    return isinstance(X, (str, os.PathLike)) or _is_dataset(X)
+
+
+def _is_dataset(X: object) -> bool:
+    return type(X).__module__.startswith("pyarrow") and hasattr(X, "scanner")
 
 
 class Streamed:
-    """The table of an Arrow stream, which can be read only once, with the shape of a data frame."""
+    """The table of files or of an Arrow stream, which can be read only once, with the shape of a data frame."""
 
     def __init__(self, X: Any) -> None:
+        if isinstance(X, _native.Table):
+            self._set(X)
+            return
+        if _is_dataset(X):
+            X = X.scanner().to_reader()
+        elif is_files(X):
+            paths = X if isinstance(X, (list, tuple)) else [X]
+            self._set(_native.Table.of_files([os.fspath(path) for path in paths], None, 0))
+            return
         if type(X).__module__.startswith("polars"):
             import polars
 
             # Other readers refuse the layout of its null columns.
             X = X.cast({polars.Null: polars.Float64})
-        self.table = _native.Table.of_stream(X)
+        self._set(_native.Table.of_stream(X))
+
+    def _set(self, table: _native.Table) -> None:
+        self.table = table
         self.columns = self.table.names
         self.shape = (len(self.table), len(self.columns))
 
@@ -48,6 +72,57 @@ class Streamed:
 
     def column_names(self) -> list[str]:
         return self.columns
+
+    def select(self, names: list[str]) -> Streamed:
+        """The columns of these names; all where one is absent."""
+        return Streamed(self.table.select(names)) if set(names) <= set(self.columns) else self
+
+
+class _Target(np.ndarray):
+    """Targets with the name of their column."""
+
+    name: str
+
+
+def with_target(X: Any, y: Any) -> tuple[Any, Any]:
+    """``X`` and ``y``, where ``y`` may be the name of a column of ``X``."""
+    if not isinstance(y, str):
+        return X, y
+    if is_pandas(X):
+        return X.drop(columns=[y]), X[y]
+    if not is_frame(X):
+        raise ValueError("y may be the name of a column only where X is files or a data frame")
+    rows = X if isinstance(X, Streamed) else Streamed(X)
+    if y not in rows.columns:
+        columns = ", ".join(f'"{name}"' for name in rows.columns)
+        raise ValueError(f'there is no column "{y}"; the columns are {columns}')
+    target = rows.table.numbers(y).view(_Target)
+    target.name = y
+    return rows.select([name for name in rows.columns if name != y]), target
+
+
+def read_files(
+    files: Any, target: str | None = None, *, sample: int | None = None, random_state: int = 0
+) -> Any:
+    """Files as one table for estimators, as the program reads them.
+
+    Parameters
+    ----------
+    files : path or list of paths
+        CSV files (plain, gzip or zstd) and Parquet files with the same columns, folders of them, or patterns such as
+        ``"sales/*.parquet"``. Folders called ``year=2025`` are a column ``year``.
+    target : str, optional
+        The column to predict.
+    sample : int, optional
+        Rows to draw at random by ``random_state``; only these are held in memory.
+
+    Returns
+    -------
+    X, or X and y where there is a ``target``
+    """
+    paths = files if isinstance(files, (list, tuple)) else [files]
+    X = Streamed(_native.Table.of_files([os.fspath(path) for path in paths], sample, random_state))
+    return X if target is None else with_target(X, target)
 
 
 def known_names(X: Any, rows: Any) -> Any:

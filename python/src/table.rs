@@ -7,7 +7,7 @@ use negmm::data::time::{moment, seconds_of};
 use negmm::data::{Column, ColumnType};
 use numpy::datetime::{Datetime, Timedelta, units};
 use numpy::ndarray::ArrayView2;
-use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -59,6 +59,29 @@ impl Table {
     #[staticmethod]
     fn of_stream(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         arrow::table(object).map(|table| Self(Arc::new(table)))
+    }
+
+    /// The table of files, patterns and folders; `sample` rows of it, drawn at random by `seed`, where not all are wanted.
+    #[staticmethod]
+    fn of_files(py: Python<'_>, paths: Vec<String>, sample: Option<usize>, seed: u64) -> PyResult<Self> {
+        let dialect = negmm::data::Dialect::default();
+        let table = py.detach(|| match sample {
+            Some(rows) => negmm::Table::read_sample(&paths, &dialect, rows, seed).map(|(table, _)| table),
+            None => negmm::Table::read_files(&paths, &dialect),
+        });
+        table.map(|table| Self(Arc::new(table))).map_err(exception)
+    }
+
+    /// The columns of these names, in this order.
+    fn select(&self, names: Vec<String>) -> PyResult<Self> {
+        self.0.select_columns(&names).map(|table| Self(Arc::new(table))).map_err(exception)
+    }
+
+    /// The numbers in the column called `name`, NaN where one is missing.
+    fn numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let absent = || negmm::Error::data(self.0.absent(&[name]));
+        let numbers = self.0.numbers(name).ok_or_else(absent).and_then(|numbers| numbers).map_err(exception)?;
+        Ok(PyArray1::from_slice(py, &numbers))
     }
 
     /// The same with other names and more columns; the others are shared.

@@ -165,7 +165,8 @@ pub struct Demo {
 pub struct Evaluate {
     /// The model file; - for standard input
     pub model: PathBuf,
-    /// CSV file with the target column, plain or gzip, or Parquet; - for standard input
+    /// Table with the target column: a CSV file (plain, gzip or zstd), a Parquet file, a folder of them or a pattern such as
+    /// 'sales/*.parquet'; - for standard input
     pub data: String,
     /// Sample-weight column
     #[arg(long, value_name = "COL")]
@@ -187,7 +188,8 @@ pub struct Calibrate {
     /// The model file
     #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
     pub model: Option<PathBuf>,
-    /// CSV file with the target column, plain or gzip, or Parquet, of rows that the model has not seen; - for standard input
+    /// Table with the target column, of rows that the model has not seen: a CSV file (plain, gzip or zstd), a Parquet file, a
+    /// folder of them or a pattern such as 'sales/*.parquet'; - for standard input
     #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
     pub data: Option<String>,
     /// The model file to write, which may be the same, or of --predictions the file for `negmm recalibrate`; - for standard output
@@ -219,7 +221,8 @@ pub struct Report {
     /// The model file; - for standard input
     #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
     pub model: Option<PathBuf>,
-    /// CSV file with the target column, plain or gzip, or Parquet; - for standard input
+    /// Table with the target column: a CSV file (plain, gzip or zstd), a Parquet file, a folder of them or a pattern such as
+    /// 'sales/*.parquet'; - for standard input
     #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
     pub data: Option<String>,
     /// Predictions instead of a model.

@@ -38,6 +38,8 @@ pub struct DataConfig {
     pub dialect: Dialect,
     /// Random seed.
     pub seed: u64,
+    /// Rows to draw, where not all are used.
+    pub sample: Option<usize>,
 }
 
 /// What `fit` is to do.
@@ -195,7 +197,11 @@ impl DataFlags {
         inputs.weight.clone_from(&rows.weight);
         inputs.group.clone_from(&rows.group);
         inputs.time.clone_from(&columns.time);
-        Ok(DataConfig { target, inputs, forecast: None, dialect: self.reading.dialect()?, seed: self.seed() })
+        let (dialect, seed, sample) = (self.reading.dialect()?, self.seed(), rows.sample);
+        if sample.is_some() && inputs.sequence.is_some() {
+            return Err(Error::options("--sample would leave out steps of the sequence"));
+        }
+        Ok(DataConfig { target, inputs, forecast: None, dialect, seed, sample })
     }
 
     /// The data of a forecaster.
@@ -212,7 +218,8 @@ impl DataFlags {
         }
         let forecast = Some(self.roles(column, &forecast.series)?);
         let inputs = ColumnRoles::default().target_spec(self.outcome()?);
-        Ok(DataConfig { target, inputs, forecast, dialect: self.reading.dialect()?, seed: self.seed() })
+        let (dialect, seed) = (self.reading.dialect()?, self.seed());
+        Ok(DataConfig { target, inputs, forecast, dialect, seed, sample: None })
     }
 
     /// The target column: the sequence itself where no other is named.

@@ -7,6 +7,7 @@ use negmm::forecast::BacktestOrigins;
 use negmm::{Error, Loaded, Table};
 
 use crate::arguments::predict::OriginFlags;
+use crate::config::DataConfig;
 use crate::format;
 
 /// Standard input in messages.
@@ -43,6 +44,20 @@ pub fn table(data: &str, dialect: &Dialect) -> Result<Table, Error> {
     } else {
         Table::read_with(data, dialect)
     }
+}
+
+/// The rows to learn from: all, or those that are drawn, with a sentence that says so.
+pub fn training_table(data: &str, config: &DataConfig) -> Result<(Table, Vec<String>), Error> {
+    let Some(rows) = config.sample else { return Ok((table(data, &config.dialect)?, Vec::new())) };
+    let (table, all) = if data == "-" {
+        let table = table(data, &config.dialect)?;
+        (table.sample(rows, config.seed), table.rows())
+    } else {
+        Table::read_sample(&[data], &config.dialect, rows, config.seed)?
+    };
+    let sentence = format!("{} of {all} are drawn at random (--sample)", format::counted(table.rows(), "row"));
+    let sentences = if table.rows() < all { vec![sentence] } else { Vec::new() };
+    Ok((table, sentences))
 }
 
 /// The rows that have a target, and a sentence that counts the others, if there are any. A sequence keeps all its rows: without one

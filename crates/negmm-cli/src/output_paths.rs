@@ -31,13 +31,19 @@ pub fn check_distinct(json: bool, outputs: &[OutputPath<'_>], inputs: &[(&str, &
                 other.what
             )));
         }
-        if let Some((input, _)) = inputs.iter().find(|(_, other)| *path != "-" && is_same(path, other)) {
+        if let Some((input, _)) = inputs.iter().find(|(_, other)| *path != "-" && is_among(path, other)) {
             return Err(Error::options(format!(
                 "the {what} would replace the {input} in {path}: use another {option}"
             )));
         }
     }
     Ok(())
+}
+
+/// Whether a path is one of the files that an input names, which may be a pattern or a folder.
+fn is_among(path: &str, input: &Path) -> bool {
+    // An input that cannot be found is an error when it is read.
+    negmm::data::files_of(input).is_ok_and(|files| files.iter().any(|file| is_same(path, file)))
 }
 
 /// Whether two paths are the same file, or would be; devices and pipes do not collide.

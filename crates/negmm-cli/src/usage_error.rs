@@ -31,6 +31,11 @@ pub fn usage_error(error: clap::Error) -> Error {
             let suggested = first(ContextKind::SuggestedArg);
             format!("there is no option {argument}{}", did_you_mean(similar(&suggested, &argument)))
         }
+        // What a shell makes of a pattern.
+        ErrorKind::UnknownArgument if std::path::Path::new(&argument).is_file() => {
+            let pattern = "several files are read as one table by a pattern in quotes, such as 'sales/*.csv'";
+            format!("unexpected argument {argument:?}: {pattern}")
+        }
         ErrorKind::UnknownArgument => format!("unexpected argument {argument:?}"),
         ErrorKind::InvalidSubcommand => {
             let typed = first(ContextKind::InvalidSubcommand);

@@ -62,7 +62,7 @@ fn missing_files() {
     std::fs::create_dir(folder.path("folder")).unwrap();
     let fit = |data, output| ["fit", data, "--target", "y", "-o", output];
     folder.refused(&fit("none.csv", "m"), 1, "none.csv: there is no such file or folder");
-    folder.refused(&fit("folder", "m"), 1, "folder: expected a file, found a directory");
+    folder.refused(&fit("folder", "m"), 1, "folder: there is no CSV or Parquet file in this folder");
     folder.refused(&fit("ok.csv", "folder"), 1, "folder: expected a file, found a directory");
     folder.refused(&fit("ok.csv", "none/m"), 1, "none/m: the folder none does not exist");
     folder.refused(&["predict", "none", "ok.csv"], 1, "none: there is no such file or folder");

@@ -6,6 +6,7 @@ pub mod arrow;
 pub mod column;
 pub mod csv;
 pub mod encode;
+mod files;
 pub mod infer;
 mod message;
 #[cfg(feature = "parquet")]
@@ -40,6 +41,8 @@ pub use encode::{
     Categories, Encoding, Input, MAX_CATEGORIES, NumberEncoding, QuantileTransform, TextEncoding, TimeEncoding,
     TimePart,
 };
+pub use files::files_of;
+pub use files::stream::FilesStream;
 pub use infer::Kind;
 pub use infer::datetime as time;
 pub use infer::datetime::TimeFormat;

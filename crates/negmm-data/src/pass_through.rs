@@ -132,6 +132,48 @@ impl KeptColumn {
         self.kept_as = kept_as;
     }
 
+    /// One of the same cell in every row.
+    pub(crate) fn repeated(name: &str, cell: &str, rows: usize) -> Self {
+        let ends = (1..=rows).map(|row| row * cell.len()).collect();
+        Self { cells: Cells::Text { text: cell.repeat(rows), ends }, ..Self::of_text(name) }
+    }
+
+    /// Adds the cells of the same column of another file, whose cells must be of the same type; text takes all.
+    pub(crate) fn append(&mut self, more: Self) -> negmm_dist::Result<()> {
+        match (&mut self.cells, more.cells) {
+            (Cells::Text { .. }, cells) => {
+                let more = Self { cells, ..Self::of_text(&more.name) };
+                more.cells().for_each(|cell| self.push(&cell));
+            }
+            #[cfg(feature = "parquet")]
+            (Cells::Arrays(arrays), Cells::Arrays(more)) => {
+                let found = [arrays.first(), more.first()].map(|array| array.map(|array| array.data_type()));
+                if let [Some(expected), Some(found)] = found
+                    && expected != found
+                {
+                    return Err(disagreement(&self.name, &expected.to_string(), &found.to_string()));
+                }
+                arrays.extend(more);
+            }
+            #[cfg(feature = "parquet")]
+            (Cells::Arrays(arrays), Cells::Text { .. }) => {
+                let expected = arrays.first().map_or("text".into(), |array| array.data_type().to_string());
+                return Err(disagreement(&self.name, &expected, "cells of CSV"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the cells are, where that matters to what is written.
+    pub(crate) fn empty(&self) -> Self {
+        let cells = match &self.cells {
+            Cells::Text { .. } => Cells::Text { text: String::new(), ends: Vec::new() },
+            #[cfg(feature = "parquet")]
+            Cells::Arrays(arrays) => Cells::Arrays(arrays.first().map(|array| array.slice(0, 0)).into_iter().collect()),
+        };
+        Self { name: self.name.clone(), cells, kept_as: self.kept_as }
+    }
+
     /// Adds a cell of text.
     pub(crate) fn push(&mut self, cell: &str) {
         match &mut self.cells {
@@ -233,4 +275,10 @@ mod tests {
         assert_eq!(column(&["2"]).type_of_cells(Some(KeptType::Boolean)), Some(KeptType::Text));
         assert_eq!(column(&["2"]).type_of_cells(Some(KeptType::Float)), Some(KeptType::Float));
     }
+}
+
+/// The error of a column whose cells are of one type in some files and of another in others.
+#[cfg(feature = "parquet")]
+fn disagreement(name: &str, expected: &str, found: &str) -> negmm_dist::Error {
+    negmm_dist::Error::data(format!("expected {expected} as in the files before, found {found}")).in_column(name)
 }

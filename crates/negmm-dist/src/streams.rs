@@ -60,6 +60,11 @@ pub const JOINT_FIT: u64 = of(22);
 /// The rows of the check whether neighbours in time are alike.
 pub const TIME_CHECK: u64 = of(23);
 
+/// The rows that are held out of very many.
+pub const HELD_OUT: u64 = of(24);
+/// The rows of a file that are read, where not all are.
+pub const SAMPLE: u64 = of(25);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +95,8 @@ mod tests {
             JOINT_DRAWS,
             JOINT_FIT,
             TIME_CHECK,
+            HELD_OUT,
+            SAMPLE,
         ];
         let purposes: std::collections::HashSet<u64> = all.iter().map(|stream| stream >> 56).collect();
         assert_eq!(purposes.len(), all.len());

@@ -71,10 +71,10 @@ pub mod data {
     pub use negmm_data::{
         Atoms, CategoricalColumn, Categories, CellType, CensoredTargets, Chunk, Column, ColumnRoles, ColumnType,
         CsvStream, Dataset, Dialect, ENCODED_LIMIT, EncodedTable, Encoder, EncoderOptions, Encoding, Extrapolation,
-        Input, Intervals, KeptColumn, KeptType, Kind, MAX_CATEGORIES, MISSING, MOST_WINDOW, NO_CATEGORY, Novelty,
-        NumberEncoding, NumberFormat, PredictedRows, QuantileTransform, ROW_ALIGN, RowStream, STATISTICS, Schema,
+        FilesStream, Input, Intervals, KeptColumn, KeptType, Kind, MAX_CATEGORIES, MISSING, MOST_WINDOW, NO_CATEGORY,
+        Novelty, NumberEncoding, NumberFormat, PredictedRows, QuantileTransform, ROW_ALIGN, RowStream, STATISTICS, Schema,
         Sequence, Table, Target, TargetEncoding, TargetSpec, TextEncoding, TimeDifference, TimeEncoding, TimeFormat,
-        TimeOrder, TimePart, TypedColumn, Warnings, windows,
+        TimeOrder, TimePart, TypedColumn, Warnings, files_of, windows,
     };
 
     /// Splits of rows: training and validation, folds, groups, blocks in time.

@@ -12,6 +12,7 @@ mod conformal;
 mod contract;
 mod data_csv;
 mod data_encode;
+mod data_files;
 mod data_parquet;
 mod data_reading;
 mod data_time;

@@ -269,8 +269,9 @@ fn files_directories_and_their_absence() {
     assert_eq!(cells(&stream.next_chunk(9).unwrap().unwrap().table, "c"), ["2"]);
 
     let shown = folder.display();
-    let error = Table::read(&folder).unwrap_err();
-    assert_eq!(error.to_string(), format!("{shown}: expected a file, found a directory"));
+    std::fs::create_dir_all(folder.join("empty")).unwrap();
+    let error = Table::read(folder.join("empty")).unwrap_err();
+    assert_eq!(error.to_string(), format!("{shown}/empty: there is no CSV or Parquet file in this folder"));
     let error = Table::read(folder.join("none.csv")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));

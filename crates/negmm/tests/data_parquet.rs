@@ -237,7 +237,7 @@ fn what_cannot_be_read_is_named() {
         encoder.finish().unwrap()
     };
     let error = table(&gzip).unwrap_err().to_string();
-    assert!(error.ends_with("found Parquet inside gzip: undo the gzip first"), "{error}");
+    assert!(error.ends_with("found Parquet inside a compression: undo that first"), "{error}");
 }
 
 #[test]

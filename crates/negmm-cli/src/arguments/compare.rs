@@ -10,7 +10,8 @@ use super::values::{Assignment, Names, number, quantile_weight, whole};
 /// `negmm compare`
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
+    /// Table: a CSV file with a header line (plain, gzip or zstd) or a Parquet file; a folder of them, or a pattern such as
+    /// 'sales/*.parquet', is read as one table; - for standard input
     #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
     pub data: Option<String>,
     /// Compare these files of predictions of the same rows instead of methods, by paired tests; in time order with --time

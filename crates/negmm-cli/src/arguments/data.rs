@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::file::ReadingFlags;
 use super::given::Given;
-use super::values::{Dates, Names, Periods, number, whole, window};
+use super::values::{Dates, Names, Periods, number, positive, whole, window};
 
 /// The training data: its columns, what is known of the target, time order and the format of the file.
 #[derive(Clone, Debug, Args)]
@@ -66,6 +66,9 @@ pub struct RowFlags {
     /// Group column, such as patient or machine: rows of a group are held out together; not an input
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub group: Option<String>,
+    /// Learn from this many rows, drawn at random by --seed before anything else; others are not held in memory
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = positive)]
+    pub sample: Option<usize>,
 }
 
 /// What is known of the target.

@@ -10,7 +10,8 @@ use super::method::MethodFlags;
 /// `negmm fit`
 #[derive(Debug, Args)]
 pub struct Fit {
-    /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
+    /// Table: a CSV file with a header line (plain, gzip or zstd) or a Parquet file; a folder of them, or a pattern such as
+    /// 'sales/*.parquet', is read as one table; - for standard input
     pub data: String,
     /// The model file to write; - for standard output
     #[arg(long, short, value_name = "MODEL")]

@@ -15,7 +15,8 @@ pub struct Monitor {
     /// The model file
     #[arg(required_unless_present = "predictions", conflicts_with = "predictions")]
     pub model: Option<PathBuf>,
-    /// CSV file with inputs and observed targets in time order, plain or gzip, or Parquet; - for standard input
+    /// Table with inputs and observed targets in time order: a CSV file (plain, gzip or zstd), a Parquet file, a folder of them or
+    /// a pattern such as 'sales/*.parquet'; - for standard input
     #[arg(long, value_name = "FILE", required_unless_present = "predictions", conflicts_with = "predictions")]
     pub data: Option<String>,
     /// Predictions with observed targets in time order, instead of a model.

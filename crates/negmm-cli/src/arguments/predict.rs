@@ -15,7 +15,8 @@ use super::values::{Names, digits, over, paths, whole};
 pub struct Predict {
     /// The model file; - for standard input
     pub model: PathBuf,
-    /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
+    /// Table: a CSV file with a header line (plain, gzip or zstd) or a Parquet file; a folder of them, or a pattern such as
+    /// 'sales/*.parquet', is read as one table; - for standard input
     pub data: String,
     /// The file to write, in the format of its name: CSV (.csv, .tsv), JSON (.json, .jsonl), each also with .gz, Parquet (.parquet)
     /// or Arrow (.arrow, .feather); - for standard output

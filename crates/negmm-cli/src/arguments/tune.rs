@@ -12,7 +12,8 @@ use super::values::{Assignment, Names, Trial, positive, whole};
 /// `negmm tune`
 #[derive(Debug, Args)]
 pub struct Tune {
-    /// CSV file with a header line, plain or gzip, or Parquet; - for standard input
+    /// Table: a CSV file with a header line (plain, gzip or zstd) or a Parquet file; a folder of them, or a pattern such as
+    /// 'sales/*.parquet', is read as one table; - for standard input
     pub data: String,
     /// Folder for the journal of finished trials; run the same command again to resume a search
     #[arg(long, value_name = "DIR")]

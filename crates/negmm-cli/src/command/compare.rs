@@ -39,9 +39,9 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     }
     let engine = shared.trainer()?;
     let picture = arguments.svg.as_deref().map(Output::create).transpose()?;
-    let table = input::table(path, &data.dialect)?;
+    let (table, drawn) = input::training_table(path, &data)?;
     let (table, sentences) = input::with_target(table, target, inputs)?;
-    warn(shared.quiet, &sentences);
+    warn(shared.quiet, &[drawn, sentences].concat());
     let splits = splitting.splits(&table, inputs, *seed)?;
     let bar = Bar::fits(shared, methods.len() * splits.len());
     let fitted = || bar.add(1);

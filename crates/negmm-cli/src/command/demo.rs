@@ -37,7 +37,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let (train, test) = (toy.sample(rows, &mut rng), toy.sample(TEST_ROWS, &mut rng));
     let method = Method::Auto(Auto::default().preset(Preset::Fast));
     let (inputs, dialect) = (ColumnRoles::default(), Dialect::default());
-    let data = DataConfig { target: "y".into(), inputs, forecast: None, dialect, seed };
+    let data = DataConfig { target: "y".into(), inputs, forecast: None, dialect, seed, sample: None };
     let config = FitConfig { data, method };
     if let Some(folder) = &demo.save {
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;

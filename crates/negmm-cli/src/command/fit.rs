@@ -34,7 +34,8 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let mut output = Output::create(&path)?;
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
     let page = fit.report.as_deref().map(Output::create).transpose()?;
-    let table = input::table(&fit.data, &data.dialect)?;
+    let (table, drawn) = input::training_table(&fit.data, data)?;
+    warn(shared.quiet, &drawn);
     if let Some(targets) = fit.options.data.columns.several_targets(&table) {
         let config = FitConfig::of_several_targets(&fit.options)?;
         return super::joint::fit(fit, (&config, &targets), (&table, output), &engine, shared);
@@ -267,6 +268,11 @@ pub fn held_out_scores(model: &Model) -> Option<String> {
     let record = model.record();
     let (validation, baseline) = (record.validation.as_ref()?, record.baseline.as_ref()?);
     let rows = format::counted(record.validation_rows, "row");
+    let drawn = if record.holds_out_sample() {
+        format!(" drawn at random from {}", format::counted(record.rows, "row"))
+    } else {
+        String::new()
+    };
     let heading = match (model.method().as_auto(), &record.time) {
         (Some(_), Some(time)) => format!(
             "held-out scores on the newest {rows} by {time:?}, block by block, each predicted from what came before it:"
@@ -275,7 +281,7 @@ pub fn held_out_scores(model: &Model) -> Option<String> {
             format!("scores on the newest {rows} by {time:?}, which also selected the epoch (slightly optimistic):")
         }
         (Some(_), None) => format!(
-            "held-out scores on {rows}, each predicted by models that were not trained on it (the pool is usually better):"
+            "held-out scores on {rows}{drawn}, each predicted by models that were not trained on it (the pool is usually better):"
         ),
         (None, None) => format!("scores on the {rows} that selected the epoch (slightly optimistic):"),
     };

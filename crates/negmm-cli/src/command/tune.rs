@@ -34,9 +34,9 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let part = journal::Part::new(&arguments.part);
     let engine = shared.trainer()?;
     let by = chooser(&arguments.by, inputs)?;
-    let table = input::table(&arguments.data, &data.dialect)?;
+    let (table, drawn) = input::training_table(&arguments.data, &data)?;
     let (table, sentences) = input::with_target(table, target, inputs)?;
-    warn(shared.quiet, &sentences);
+    warn(shared.quiet, &[drawn, sentences].concat());
     // Checks the columns before there is a journal.
     Task::new(&table, target, inputs)?;
     let splits = splitting.splits(&table, inputs, *seed)?;

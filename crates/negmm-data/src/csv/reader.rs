@@ -2,25 +2,65 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::sync::Arc;
 
 use crate::column::dictionary::Dictionary;
 use crate::csv::records::Records;
+use crate::files::agreement::positions;
 use crate::infer::table_types::TypeInference;
 use crate::infer::{CellReader, Inference, TypeHint, is_code, plain_number};
-use crate::source::memory_limit::read_all;
+use crate::source::memory_limit::MemoryLimit;
 use crate::{Column, ColumnType, Dialect, Table};
 use negmm_dist::{Error, Result};
 
-/// Reads all rows. The bytes are held in memory and gone through again for columns that are not plain numbers: only at the end of a
-/// column is it known that it is, and the text of its first cells must then still be there.
+/// Reads all rows of a file.
 pub(crate) fn read_whole(reader: impl Read, name: &str, dialect: &Dialect) -> Result<Table> {
-    let bytes = read_all(reader, name, dialect.memory)?;
-    let file = Whole { bytes: &bytes, name, dialect };
-    let mut records = file.records()?;
-    let types =
-        TypeInference::new(dialect, records.header(), records.separator()).map_err(|error| error.in_file(name))?;
-    let numbers = file.plain_numbers(&mut records, &types.hints)?;
-    let header = records.header();
+    let bytes = MemoryLimit::new(dialect.memory).read_all(reader, name)?;
+    read_parts(&[CsvPart::new(name, bytes)], name, dialect).map(|(table, _)| table)
+}
+
+/// The bytes of a file.
+pub(crate) struct CsvPart {
+    /// What messages call it.
+    pub name: String,
+    pub bytes: Vec<u8>,
+    /// Field delimiter, where it is known.
+    pub separator: Option<char>,
+    /// The row and the line of each record in the file, where the bytes are a part of it.
+    pub lines: Option<Arc<[(u64, u64)]>>,
+}
+
+impl CsvPart {
+    /// A whole file.
+    pub fn new(name: &str, bytes: Vec<u8>) -> Self {
+        Self { name: name.to_string(), bytes, separator: None, lines: None }
+    }
+
+    fn records(&self, dialect: &Dialect) -> Result<Records<&[u8]>> {
+        let mut records = Records::new(&*self.bytes, &self.name, self.separator.or(dialect.separator))?;
+        if let Some(lines) = &self.lines {
+            records = records.taken_from(lines.clone());
+            records.allow_no_rows();
+        }
+        Ok(records)
+    }
+}
+
+/// The numbers of each column in which every cell is a plain number or missing.
+type PlainNumbers = Vec<Option<Vec<f64>>>;
+
+/// The names of the columns of a file.
+pub(crate) fn header(part: &CsvPart, dialect: &Dialect) -> Result<Vec<String>> {
+    Ok(part.records(dialect)?.header().to_vec())
+}
+
+/// Reads all rows of files with the same columns, one after the other, and counts those of each. The bytes are held in memory and gone through again for columns that are not plain numbers: only at the end of a
+/// column is it known that it is, and the text of its first cells must then still be there.
+pub(crate) fn read_parts(parts: &[CsvPart], name: &str, dialect: &Dialect) -> Result<(Table, Vec<usize>)> {
+    let file = Whole::new(parts, dialect)?;
+    let header = &file.header;
+    let types = TypeInference::new(dialect, header, file.separator).map_err(|error| error.in_file(name))?;
+    let (numbers, rows) = file.plain_numbers(&types.hints)?;
     let others: Vec<usize> = (0..header.len()).filter(|position| numbers[*position].is_none()).collect();
     let mut texts = file.dictionaries(&others)?;
     let mut inferences = types.decide(with_positions(&texts));
@@ -47,78 +87,114 @@ pub(crate) fn read_whole(reader: impl Read, name: &str, dialect: &Dialect) -> Re
         columns.push(column);
     }
     let named = header.iter().cloned().zip(columns);
-    Ok(Table::of_checked(name, named, 0, records.rows()).with_typed_columns(column_types))
+    let table = Table::of_checked(name, named, 0, rows.iter().sum()).with_typed_columns(column_types);
+    Ok((table, rows))
 }
 
 fn with_positions(columns: &BTreeMap<usize, Column>) -> impl Iterator<Item = (usize, &Column)> {
     columns.iter().map(|(position, column)| (*position, column))
 }
 
-/// A file in memory and its dialect.
+/// Files in memory and their dialect.
 struct Whole<'a> {
-    bytes: &'a [u8],
-    name: &'a str,
+    /// Each with the position of every column there.
+    parts: Vec<(&'a CsvPart, Vec<usize>)>,
+    /// The names of the columns, as the first file has them.
+    header: Vec<String>,
+    /// Field delimiter; a comma where the files differ.
+    separator: u8,
     dialect: &'a Dialect,
 }
 
 impl<'a> Whole<'a> {
-    fn records(&self) -> Result<Records<&'a [u8]>> {
-        Records::new(self.bytes, self.name, self.dialect.separator)
+    fn new(parts: &'a [CsvPart], dialect: &'a Dialect) -> Result<Self> {
+        let mut whole = Self { parts: Vec::new(), header: Vec::new(), separator: b',', dialect };
+        for part in parts {
+            let records = part.records(dialect)?;
+            let positions = match whole.parts.first() {
+                None => {
+                    (whole.header, whole.separator) = (records.header().to_vec(), records.separator());
+                    (0..whole.header.len()).collect()
+                }
+                Some((first, _)) => positions((&first.name, &whole.header), records.header())
+                    .map_err(|error| error.in_file(&part.name))?,
+            };
+            if records.separator() != whole.separator {
+                whole.separator = b',';
+            }
+            whole.parts.push((part, positions));
+        }
+        Ok(whole)
     }
 
-    /// The columns in which every cell is a plain number or missing.
-    fn plain_numbers(&self, records: &mut Records<&[u8]>, hints: &[TypeHint]) -> Result<Vec<Option<Vec<f64>>>> {
+    /// Visits every row, with the position of each column in it, and counts the rows of each file.
+    fn each_row(&self, mut visit: impl FnMut(&Records<&[u8]>, &[usize]) -> Result<()>) -> Result<Vec<usize>> {
+        let mut rows = Vec::with_capacity(self.parts.len());
+        for (part, positions) in &self.parts {
+            let mut records = part.records(self.dialect)?;
+            if self.parts.len() > 1 {
+                records.allow_no_rows();
+            }
+            while records.advance()? {
+                visit(&records, positions)?;
+            }
+            rows.push(records.rows());
+        }
+        Ok(rows)
+    }
+
+    /// The columns in which every cell is a plain number or missing, and the rows of each file.
+    fn plain_numbers(&self, hints: &[TypeHint]) -> Result<(PlainNumbers, Vec<usize>)> {
         let reader = CellReader::new(&ColumnType::number().with_missing(self.dialect.missing.iter().cloned()));
-        let width = records.header().len();
         let mut numbers: Vec<Option<Vec<f64>>> =
             hints.iter().map(|hint| (*hint != TypeHint::Text).then(Vec::new)).collect();
-        let mut infinities: Vec<Option<Error>> = vec![None; width];
-        while records.advance()? {
-            for (position, column) in numbers.iter_mut().enumerate() {
-                let Some(values) = column else { continue };
-                let cell = &records.cells()[position];
+        let mut infinities: Vec<Option<Error>> = vec![None; self.header.len()];
+        let rows = self.each_row(|records, positions| {
+            for ((column, (numbers, position)), infinity) in
+                hints.iter().zip(numbers.iter_mut().zip(positions)).zip(&mut infinities)
+            {
+                let Some(values) = numbers else { continue };
+                let cell = &records.cells()[*position];
                 match reader.number(cell) {
-                    Some(_) if is_code(cell) && hints[position] == TypeHint::Nothing => *column = None,
+                    Some(_) if is_code(cell) && *column == TypeHint::Nothing => *numbers = None,
                     Some(value) => {
-                        if value.is_infinite() && infinities[position].is_none() {
-                            infinities[position] = records.number(position, &reader).err();
+                        if value.is_infinite() && infinity.is_none() {
+                            *infinity = records.number(*position, &reader).err();
                         }
                         values.push(value);
                     }
-                    None => *column = None,
+                    None => *numbers = None,
                 }
             }
-        }
+            Ok(())
+        })?;
         let infinite = numbers.iter().zip(infinities).find_map(|(column, error)| column.as_ref().and(error));
-        infinite.map_or(Ok(numbers), Err)
+        infinite.map_or(Ok((numbers, rows)), Err)
     }
 
     /// The columns at these positions as text.
-    fn dictionaries(&self, positions: &[usize]) -> Result<BTreeMap<usize, Column>> {
-        let mut dictionaries: Vec<Dictionary> = positions.iter().map(|_| Dictionary::default()).collect();
-        if !positions.is_empty() {
+    fn dictionaries(&self, columns: &[usize]) -> Result<BTreeMap<usize, Column>> {
+        let mut dictionaries: Vec<Dictionary> = columns.iter().map(|_| Dictionary::default()).collect();
+        if !columns.is_empty() {
             let reader = CellReader::new(&ColumnType::text());
-            let mut records = self.records()?;
-            while records.advance()? {
-                for (position, dictionary) in positions.iter().zip(&mut dictionaries) {
-                    records.push_text(*position, &reader, dictionary)?;
-                }
-            }
+            self.each_row(|records, positions| {
+                let mut cells = columns.iter().zip(&mut dictionaries);
+                cells.try_for_each(|(column, dictionary)| records.push_text(positions[*column], &reader, dictionary))
+            })?;
         }
-        Ok(positions.iter().copied().zip(dictionaries.into_iter().map(Dictionary::finish)).collect())
+        Ok(columns.iter().copied().zip(dictionaries.into_iter().map(Dictionary::finish)).collect())
     }
 
     /// The columns of plain numbers some of which have a point.
     fn dotted(&self, numbers: &[Option<Vec<f64>>]) -> Result<Vec<usize>> {
         let mut dotted = vec![false; numbers.len()];
-        let mut records = self.records()?;
-        while records.advance()? {
-            for (position, dotted) in dotted.iter_mut().enumerate().filter(|(position, _)| numbers[*position].is_some())
-            {
-                let cell = &records.cells()[position];
+        self.each_row(|records, positions| {
+            for (column, dotted) in dotted.iter_mut().enumerate().filter(|(column, _)| numbers[*column].is_some()) {
+                let cell = &records.cells()[positions[column]];
                 *dotted |= cell.contains(&b'.') && plain_number(cell).is_some_and(|number| !number.is_nan());
             }
-        }
-        Ok((0..numbers.len()).filter(|position| dotted[*position]).collect())
+            Ok(())
+        })?;
+        Ok((0..numbers.len()).filter(|column| dotted[*column]).collect())
     }
 }

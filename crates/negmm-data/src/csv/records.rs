@@ -1,6 +1,7 @@
 //! CSV records of checked cells, and the conversion of cells.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
@@ -23,6 +24,8 @@ pub(crate) struct Records<R> {
     separator: u8,
     carriage_return: bool,
     open_quote: bool,
+    /// The row and the line of each record in the file that they were taken from.
+    lines: Option<Arc<[(u64, u64)]>>,
     rows: usize,
     /// Whether a header alone is no error.
     may_be_empty: bool,
@@ -46,6 +49,7 @@ impl<R: Read> Records<R> {
             separator: shape.separator,
             carriage_return: shape.carriage_return,
             open_quote: false,
+            lines: None,
             rows: 0,
             may_be_empty: false,
         };
@@ -68,6 +72,11 @@ impl<R: Read> Records<R> {
         }
         check_names(&names)?;
         Ok(names)
+    }
+
+    /// The same for records that were taken from a file, with the row and the line of each.
+    pub fn taken_from(self, lines: Arc<[(u64, u64)]>) -> Self {
+        Self { lines: Some(lines), ..self }
     }
 
     /// The names of the columns.
@@ -150,7 +159,7 @@ impl<R: Read> Records<R> {
     }
 
     /// The line on which the row read last begins: the parser's line now, less the line feeds in the row and after it.
-    fn line(&self) -> u64 {
+    pub fn line(&self) -> u64 {
         let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
         let after = u64::from(!self.carriage_return && !self.open_quote);
         self.reader.position().line().saturating_sub(inside + after)
@@ -158,7 +167,10 @@ impl<R: Read> Records<R> {
 
     /// Adds the row read last as the location of an error.
     fn at_row(&self, error: Error) -> Error {
-        error.at_line(self.line()).at_row((self.rows as u64).saturating_sub(1)).in_file(&self.name)
+        let row = (self.rows as u64).saturating_sub(1);
+        let taken = self.lines.as_ref().and_then(|lines| lines.get(row as usize).copied());
+        let (row, line) = taken.unwrap_or_else(|| (row, self.line()));
+        error.at_line(line).at_row(row).in_file(&self.name)
     }
 
     /// Adds a cell of the row read last as the location of an error.

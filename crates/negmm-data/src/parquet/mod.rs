@@ -6,7 +6,7 @@ use std::io::Read;
 use std::panic::AssertUnwindSafe;
 
 use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use ::parquet::file::reader::ChunkReader;
@@ -32,16 +32,36 @@ pub(crate) fn whole_bytes(mut start: Vec<u8>, mut reader: impl Read, name: &str)
 
 /// Reads all rows; the types of text columns are inferred as for a CSV file.
 pub(crate) fn read_whole(source: impl ChunkReader + 'static, name: &str, dialect: &Dialect) -> Result<Table> {
-    let builder = open(source, name)?;
-    let schema = builder.schema().clone();
-    let reader = builder.with_batch_size(BATCH).build().map_err(|error| parquet_error(&error, name))?;
-    let mut reader = Batches(reader);
-    let batches = std::iter::from_fn(|| reader.next().transpose());
-    let table = Table::of_arrow(&schema, batches).map_err(|error| error.in_file(name))?;
+    let table = read_part(source, name, None)?;
     if table.rows() == 0 {
         return Err(no_row(name));
     }
-    table.with_name(name).infer_types(dialect)
+    table.infer_types(dialect)
+}
+
+/// The rows of a file.
+pub(crate) fn count(source: impl ChunkReader + 'static, name: &str) -> Result<usize> {
+    let rows = open(source, name)?.metadata().file_metadata().num_rows();
+    usize::try_from(rows).map_err(|_| parquet_error(&damaged(), name))
+}
+
+/// Reads all rows of one of several files, which may have none, or these alone. Text is left as it is.
+pub(crate) fn read_part(source: impl ChunkReader + 'static, name: &str, rows: Option<&[usize]>) -> Result<Table> {
+    let builder = open(source, name)?;
+    let schema = builder.schema().clone();
+    let builder = builder.with_batch_size(BATCH);
+    let builder = match rows {
+        Some(rows) => {
+            let all = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
+            builder.with_row_selection(RowSelection::from_consecutive_ranges(rows.iter().map(|row| *row..row + 1), all))
+        }
+        None => builder,
+    };
+    let reader = builder.build().map_err(|error| parquet_error(&error, name))?;
+    let mut reader = Batches(reader);
+    let batches = std::iter::from_fn(|| reader.next().transpose());
+    let table = Table::of_arrow(&schema, batches).map_err(|error| error.in_file(name))?;
+    Ok(table.with_name(name))
 }
 
 /// Reads the directory of a file, and sees that all columns lie inside the file.

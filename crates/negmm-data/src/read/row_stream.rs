@@ -3,6 +3,8 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
+use crate::files::TableFiles;
+use crate::files::stream::FilesStream;
 #[cfg(feature = "parquet")]
 use crate::parquet::{ParquetStream, whole_bytes};
 #[cfg(feature = "parquet")]
@@ -14,16 +16,34 @@ use negmm_dist::Result;
 
 /// A file that is read piece by piece, in memory that does not grow with it.
 pub enum RowStream {
-    /// CSV, plain or gzip.
+    /// CSV, plain, gzip or zstd.
     Csv(Box<CsvStream>),
     /// Parquet.
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetStream>),
+    /// Several files, one after the other.
+    Files(Box<FilesStream>),
 }
 
 impl RowStream {
-    /// Opens a file and finds the columns.
+    /// Opens a file, or the files of a pattern or a folder as in [`crate::Table::read`], and finds the columns.
     pub fn open(path: impl AsRef<Path>, schema: &Schema) -> Result<Self> {
+        match TableFiles::of_path(path.as_ref())? {
+            Some(files) => Ok(Self::Files(Box::new(FilesStream::new(files, schema)?))),
+            None => Self::open_file(path, schema),
+        }
+    }
+
+    /// Opens the files of a list of paths, patterns and folders, in the order of the list.
+    pub fn open_files(paths: &[impl AsRef<Path>], schema: &Schema) -> Result<Self> {
+        match paths {
+            [path] => Self::open(path, schema),
+            _ => Ok(Self::Files(Box::new(FilesStream::new(TableFiles::of_paths(paths)?, schema)?))),
+        }
+    }
+
+    /// Opens one file.
+    pub(crate) fn open_file(path: impl AsRef<Path>, schema: &Schema) -> Result<Self> {
         let name = path.as_ref().display().to_string();
         let mut file = open(path.as_ref())?;
         let start = first_bytes(&mut file, &name)?;
@@ -58,6 +78,7 @@ impl RowStream {
             Self::Csv(stream) => stream.allow_no_rows(),
             #[cfg(feature = "parquet")]
             Self::Parquet(stream) => stream.allow_no_rows(),
+            Self::Files(stream) => stream.allow_no_rows(),
         }
         self
     }
@@ -68,6 +89,7 @@ impl RowStream {
             Self::Csv(stream) => stream.header(),
             #[cfg(feature = "parquet")]
             Self::Parquet(stream) => stream.header(),
+            Self::Files(stream) => stream.header(),
         }
     }
 
@@ -77,6 +99,7 @@ impl RowStream {
             Self::Csv(stream) => stream.next_chunk(max_rows),
             #[cfg(feature = "parquet")]
             Self::Parquet(stream) => stream.next_chunk(max_rows),
+            Self::Files(stream) => stream.next_chunk(max_rows),
         }
     }
 }

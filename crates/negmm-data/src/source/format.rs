@@ -7,12 +7,14 @@ use negmm_dist::{Error, Result};
 
 /// How Parquet files begin.
 pub(crate) const PARQUET: &[u8] = b"PAR1";
+/// How a frame of zstd begins.
+pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 /// What files begin with that are neither CSV nor Parquet, and what they are called.
 const OTHERS: [(&[u8], &str); 15] = [
     (b"PARE", "an encrypted Parquet file"),
     (b"PK\x03\x04", "a zip archive or a workbook (.xlsx, .ods)"),
     (b"\xd0\xcf\x11\xe0", "an Excel workbook (.xls)"),
-    (b"\x28\xb5\x2f\xfd", "zstd (.zst)"),
+    (ZSTD, "zstd (.zst)"),
     (b"BZh", "bzip2 (.bz2)"),
     (b"\xfd7zXZ\0", "xz"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
@@ -30,13 +32,16 @@ const OTHERS: [(&[u8], &str); 15] = [
 pub(crate) fn refuse_others(head: &[u8]) -> Result<()> {
     let found = match OTHERS.iter().find(|(magic, _)| head.starts_with(magic)) {
         Some((_, what)) => what,
-        None if head.starts_with(PARQUET) && cfg!(feature = "parquet") => "Parquet inside gzip: undo the gzip first",
+        None if head.starts_with(PARQUET) && cfg!(feature = "parquet") => {
+            "Parquet inside a compression: undo that first"
+        }
         None if head.starts_with(PARQUET) => "Parquet, which this build does not read",
         None if is_json(head) => "JSON",
         None if is_markup(head) => "a page of HTML or XML",
         None => return Ok(()),
     };
-    let expected = if cfg!(feature = "parquet") { "CSV (plain or gzip) or Parquet" } else { "CSV (plain or gzip)" };
+    let expected =
+        if cfg!(feature = "parquet") { "CSV (plain, gzip or zstd) or Parquet" } else { "CSV (plain or gzip)" };
     Err(Error::data(format!("expected {expected}, found {found}")))
 }
 

@@ -4,13 +4,17 @@ pub(crate) mod format;
 mod gzip;
 pub(crate) mod memory_limit;
 mod utf16;
+#[cfg(feature = "parquet")]
+mod zstd;
 
 use std::fs::File;
 use std::io::{self, Chain, Cursor, Read};
 
 use std::path::Path;
 
-use format::refuse_others;
+#[cfg(feature = "parquet")]
+use self::zstd::Zstd;
+use format::{first_bytes, refuse_others};
 use gzip::Gzip;
 use negmm_dist::{Error, Result};
 use utf16::Utf16;
@@ -37,7 +41,7 @@ pub(crate) fn read_error(name: &str, error: io::Error) -> Error {
 
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// A reader that decompresses gzip, which it detects by the first bytes, and turns UTF-16 with a byte order mark into UTF-8.
+/// A reader that decompresses gzip and zstd, which it detects by the first bytes, and turns UTF-16 with a byte order mark into UTF-8.
 pub(crate) struct Decoded<R: Read> {
     /// The first decompressed bytes.
     start: Cursor<Vec<u8>>,
@@ -48,14 +52,23 @@ pub(crate) struct Decoded<R: Read> {
 enum Decompressed<R: Read> {
     Plain(Whole<R>),
     Gzip(Box<Gzip<Whole<R>>>),
+    #[cfg(feature = "parquet")]
+    Zstd(Box<Zstd<Whole<R>>>),
 }
 
 impl<R: Read> Decoded<R> {
     pub fn new(mut reader: R, name: &str) -> Result<Self> {
-        let start = first_two(&mut reader, name)?;
-        let gzip = start == gzip::MAGIC;
+        let start = first_bytes(&mut reader, name)?;
+        let (gzip, zstd) = (start.starts_with(&gzip::MAGIC), start == format::ZSTD);
         let whole = Cursor::new(start).chain(reader);
-        let mut bytes = if gzip { Decompressed::Gzip(Box::new(Gzip::new(whole))) } else { Decompressed::Plain(whole) };
+        let mut bytes = match (gzip, zstd) {
+            (true, _) => Decompressed::Gzip(Box::new(Gzip::new(whole))),
+            #[cfg(feature = "parquet")]
+            (_, true) => {
+                Decompressed::Zstd(Box::new(Zstd::new(whole).map_err(|error| read_error(name, error))?))
+            }
+            _ => Decompressed::Plain(whole),
+        };
         let mut start = first_two(&mut bytes, name)?;
         let utf16 = Utf16::by_mark(&start);
         if utf16.is_some() {
@@ -76,6 +89,8 @@ impl<R: Read> Read for Decompressed<R> {
         match self {
             Self::Plain(reader) => reader.read(buffer),
             Self::Gzip(reader) => reader.read(buffer),
+            #[cfg(feature = "parquet")]
+            Self::Zstd(reader) => reader.read(buffer),
         }
     }
 }
@@ -208,7 +223,7 @@ impl HeaderShape {
 
 fn prefers_tabs(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv")
+    [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name).ends_with(".tsv")
 }
 
 /// Opens a file; a directory is an error.

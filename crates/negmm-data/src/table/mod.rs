@@ -29,8 +29,21 @@ pub struct Table {
     positions: HashMap<String, usize>,
     rows: usize,
     origin: Origin,
+    /// The files that the rows come from, where there are several.
+    files: Option<Arc<[FileRows]>>,
     /// The inferred types of columns of a file, where they are not plain numbers or text.
     typed_columns: BTreeMap<String, TypedColumn>,
+}
+
+/// Rows of one of several files.
+#[derive(Clone, Debug)]
+pub(crate) struct FileRows {
+    /// What messages call the file.
+    pub name: String,
+    /// The position of the first of them among those of all files.
+    pub start: usize,
+    /// Rows of the file before them.
+    pub before: usize,
 }
 
 /// The positions of the rows in the file, for messages.
@@ -76,7 +89,14 @@ impl Table {
     fn of_parts(name: &str, names: Vec<String>, columns: Vec<Column>, rows: usize, origin: Origin) -> Self {
         let positions = positions(&names);
         let columns = columns.into_iter().map(Arc::new).collect();
-        Self { name: name.to_string(), names, columns, positions, rows, origin, typed_columns: BTreeMap::new() }
+        let typed_columns = BTreeMap::new();
+        Self { name: name.to_string(), names, columns, positions, rows, origin, files: None, typed_columns }
+    }
+
+    /// The same with the files that its rows come from, in order; where they are not all rows of the files, with their positions.
+    pub(crate) fn with_files(mut self, files: Vec<FileRows>, rows: Option<Vec<usize>>) -> Self {
+        (self.origin, self.files) = (rows.map_or_else(Origin::default, Origin::Selected), Some(files.into()));
+        self
     }
 
     /// The same with the inferred types of its columns.
@@ -138,6 +158,11 @@ impl Table {
         self.position(name).map(|position| self.columns[position].as_ref())
     }
 
+    /// The column at this position, with its name.
+    pub(crate) fn column_at(&self, position: usize) -> (&str, &Column) {
+        (&self.names[position], &self.columns[position])
+    }
+
     /// The table's own name of the column called `name`, which may have blanks around it.
     pub(crate) fn own_name(&self, name: &str) -> Option<&str> {
         self.position(name).map(|position| self.names[position].as_str())
@@ -154,7 +179,7 @@ impl Table {
         Ok((0..self.rows).filter(|row| !numbers[*row].is_nan()).collect())
     }
 
-    /// The number of a row in the file, from 1.
+    /// The number of a row in the file, from 1; of several files they are numbered one after the other.
     pub fn row_number(&self, row: usize) -> usize {
         self.row_in_file(row) + 1
     }
@@ -254,6 +279,25 @@ impl Table {
         absent_columns(absent, self.names.iter().map(String::as_str))
     }
 
+    /// A table of the columns of these names, in this order.
+    ///
+    /// # Errors
+    /// When one is absent.
+    pub fn select_columns(&self, names: &[impl AsRef<str>]) -> Result<Self> {
+        let names = || names.iter().map(AsRef::as_ref);
+        let absent: Vec<&str> = names().filter(|name| self.position(name).is_none()).collect();
+        if !absent.is_empty() {
+            return Err(self.locate(Error::options(self.absent(&absent))));
+        }
+        let at: Vec<usize> = names().filter_map(|name| self.position(name)).collect();
+        let names: Vec<String> = at.iter().map(|at| self.names[*at].clone()).collect();
+        check_names(&names)?;
+        let columns = at.iter().map(|at| self.columns[*at].clone()).collect();
+        let mut typed_columns = self.typed_columns.clone();
+        typed_columns.retain(|name, _| names.contains(name));
+        Ok(Self { positions: positions(&names), names, columns, typed_columns, ..self.clone() })
+    }
+
     /// A table of these rows, in this order; messages still give their numbers in the file.
     ///
     /// # Panics
@@ -268,6 +312,7 @@ impl Table {
             positions: self.positions.clone(),
             rows: rows.len(),
             origin: Origin::Selected(rows.iter().map(|row| self.row_in_file(*row)).collect()),
+            files: self.files.clone(),
             typed_columns: self.typed_columns.iter().map(select).collect(),
         }
     }
@@ -306,7 +351,7 @@ impl Table {
         self
     }
 
-    pub(super) fn row_in_file(&self, row: usize) -> usize {
+    pub(crate) fn row_in_file(&self, row: usize) -> usize {
         match &self.origin {
             Origin::From(before) => before + row,
             Origin::Selected(rows) => rows[row],
@@ -318,9 +363,13 @@ impl Table {
         if self.name.is_empty() { error } else { error.in_file(&self.name) }
     }
 
-    /// Adds a cell of the table as the location of an error.
+    /// Adds a cell of the table as the location of an error: of several files the one that has it, and the row there.
     pub fn at_cell(&self, error: Error, row: usize, column: &str) -> Error {
-        self.locate(error.in_column(column).at_row(self.row_in_file(row) as u64))
+        let (error, row) = (error.in_column(column), self.row_in_file(row));
+        match self.files.as_deref().map(|files| &files[..files.partition_point(|file| file.start <= row)]) {
+            Some([.., file]) => error.at_row((row - file.start + file.before) as u64).in_file(&file.name),
+            _ => self.locate(error.at_row(row as u64)),
+        }
     }
 }
 

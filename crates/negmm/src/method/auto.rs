@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::auto_settings::Auto;
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
 use super::fold_data::FoldData;
-use super::fold_rows::{HeldOutFold, cross_fitting_split, held_out_folds, training_rows, without_newest};
+use super::fold_rows::{
+    HeldOutFold, bound_held_out, cross_fitting_split, held_out_folds, training_rows, without_newest,
+};
 use super::folds::{Fold, Folds, MemberJobs};
 use super::ne_gmm::check_eta_of_censored;
 use super::plan::{Plan, Work};
@@ -28,6 +30,9 @@ const FEW_SIGMA_MAX: f64 = 2.0;
 const FEW_MEAN_BOUND: f64 = 4.0;
 /// Maximum number of held-out rows for checkpoint selection.
 const MOST_CHECKED: usize = 10_000;
+/// Maximum number of rows that are predicted by models that were not trained on them: more would take memory, and hardly change
+/// scores or stacking weights.
+pub(crate) const MOST_HELD_OUT: usize = 1_000_000;
 /// Steps of short networks and of those with dropout, as fractions of the steps of the others, and their dropout.
 const SHORT: f64 = 0.4;
 const SHORT_DROPOUT: f64 = 0.1;
@@ -172,21 +177,24 @@ impl Auto {
             })
             .collect();
         let past = held_out.len();
+        let mut trains: Vec<Vec<u32>> = held_out.iter().map(|fold| training_rows(&data, &fold.rows)).collect();
+        bound_held_out(&mut held_out, data.len(), MOST_HELD_OUT, &mut Rng::new(seed, streams::HELD_OUT));
         let in_time_order = data.times().is_some();
         // What selects no checkpoint learns from all rows in the end.
         let on_all_rows = if in_time_order { FUTURE_MODELS } else { sizes.on_all_rows };
         held_out.extend((0..on_all_rows.max(1)).map(|_| HeldOutFold { rows: Vec::new(), groups: None }));
+        trains.extend(held_out[past..].iter().map(|fold| training_rows(&data, &fold.rows)));
         // A target on a grid is also learnt as if it were not.
         let cells = data.intervals().is_some() && !data.has_censored();
         let densities = (cells && self.density_networks.unwrap_or(true)).then(|| Arc::new(data.without_intervals()));
         let short = self.short_networks.unwrap_or(sizes.short_networks);
         let mut jobs = JobsByKind { seed, seeds: 0, on_all_rows: None, members: Vec::new() };
         let mut folds = Vec::with_capacity(past);
-        for (number, HeldOutFold { rows, groups }) in held_out.into_iter().enumerate() {
+        for (number, (HeldOutFold { rows, groups }, train)) in held_out.into_iter().zip(trains).enumerate() {
             // Checkpoints for rows with times are selected by rows before them.
             let checked = if data.times().is_some() { 0 } else { rows.len().min(MOST_CHECKED) };
             let half = cross_fitting_split(checked, groups.as_deref());
-            let own = FoldData::new(&data, (training_rows(&data, &rows), rows[..checked].to_vec()), seed);
+            let own = FoldData::new(&data, (train, rows[..checked].to_vec()), seed);
             jobs.on_all_rows = (number >= past).then(|| own.statistics.clone());
             // To select a checkpoint takes held-out rows, or newer ones.
             let selects = number < past || in_time_order;

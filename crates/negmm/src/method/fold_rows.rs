@@ -43,6 +43,32 @@ pub(super) fn held_out_folds(data: &Dataset, folds: usize, rng: &mut Rng) -> Vec
     folds.into_iter().filter(|fold| !fold.rows.is_empty()).collect()
 }
 
+/// Leaves `most` rows held out, drawn at random, where there are more: the same rows in every repeat, and one more for a fold
+/// without any. `rows` is the number of all rows.
+pub(super) fn bound_held_out(folds: &mut [HeldOutFold], rows: usize, most: usize, rng: &mut Rng) {
+    let mut order: Vec<u32> = folds.iter().flat_map(|fold| fold.rows.iter().copied()).collect();
+    order.sort_unstable();
+    order.dedup();
+    if order.len() <= most {
+        return;
+    }
+    rng.shuffle(&mut order);
+    let mut is_drawn = vec![false; rows];
+    order[..most].iter().for_each(|row| is_drawn[*row as usize] = true);
+    for fold in folds.iter() {
+        if !fold.rows.iter().any(|row| is_drawn[*row as usize]) {
+            fold.rows.iter().take(1).for_each(|row| is_drawn[*row as usize] = true);
+        }
+    }
+    for HeldOutFold { rows, groups } in folds {
+        if let Some(groups) = groups {
+            let mut of_rows = rows.iter();
+            groups.retain(|_| of_rows.next().is_some_and(|row| is_drawn[*row as usize]));
+        }
+        rows.retain(|row| is_drawn[*row as usize]);
+    }
+}
+
 /// Index of the first row of the second cross-fitting part among the first `checked` rows of a fold, with no group in
 /// both parts: 0 where there are no two parts.
 pub(super) fn cross_fitting_split(checked: usize, groups: Option<&[u32]>) -> usize {
@@ -79,4 +105,36 @@ pub(super) fn without_newest(times: &[u32], train: &[u32]) -> (Vec<u32>, Vec<u32
     let (older, newer) = newest(&own, NEWEST);
     let rows = |list: Vec<u32>| list.into_iter().map(|at| train[at as usize]).collect();
     (rows(older), rows(newer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_rows_a_sample_is_held_out_in_every_repeat() {
+        let mut data = Dataset::new(1);
+        (0..900).for_each(|row| data.push(&[0.0], row as f32));
+        let grouped = data.clone().with_groups((0..900).map(|row| row / 3));
+        for data in [data, grouped] {
+            let folds = |repeat| held_out_folds(&data, 5, &mut Rng::new(1, repeat));
+            let mut both: Vec<HeldOutFold> = (0..2).flat_map(folds).collect();
+            let whole: Vec<Vec<u32>> = both.iter().map(|fold| fold.rows.clone()).collect();
+            bound_held_out(&mut both, 900, 900, &mut Rng::new(2, 0));
+            assert!(both.iter().zip(&whole).all(|(fold, whole)| fold.rows == *whole));
+            bound_held_out(&mut both, 900, 300, &mut Rng::new(2, 0));
+            let rows = |folds: &[HeldOutFold]| {
+                let mut rows: Vec<u32> = folds.iter().flat_map(|fold| fold.rows.iter().copied()).collect();
+                rows.sort_unstable();
+                rows
+            };
+            assert_eq!((rows(&both[..5]), rows(&both[..5]).len()), (rows(&both[5..]), 300));
+            for (fold, whole) in both.iter().zip(&whole) {
+                assert!(fold.rows.iter().all(|row| whole.contains(row)) && fold.rows.len() > 30);
+                if let (Some(groups), Some(all)) = (&fold.groups, data.groups()) {
+                    assert!(fold.rows.iter().map(|row| all[*row as usize]).eq(groups.iter().copied()));
+                }
+            }
+        }
+    }
 }

@@ -31,6 +31,7 @@ mod stacking;
 mod tails;
 mod truncated_pool;
 
+pub(crate) use auto::MOST_HELD_OUT;
 use serde::{Deserialize, Serialize};
 
 pub use auto_settings::Auto;

@@ -40,7 +40,8 @@ pub struct Fitted {
     pub model: Model,
     /// Warnings about the data, for the caller to pass on.
     pub warnings: Vec<Warning>,
-    /// Held-out predictions. For `auto` they cover all rows, or the last part of rows in the order of time.
+    /// Held-out predictions. For `auto` they cover all rows, or the last part of rows in the order of time; of more than a million
+    /// rows they cover a million that are drawn at random.
     pub held_out: HeldOut,
     /// How the oldest and the newest rows differ, where rows have an order in time and something differs.
     pub drift: Option<Drift>,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::method::MOST_HELD_OUT;
 use negmm_dist::{Metrics, Skill};
 use negmm_nn::train::History;
 
@@ -34,6 +35,11 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether the validation rows are drawn at random from very many rows that were held out.
+    pub fn holds_out_sample(&self) -> bool {
+        self.validation_rows < self.rows && self.validation_rows >= MOST_HELD_OUT
+    }
+
     /// Checks that the values are possible, for files from elsewhere.
     pub(super) fn check(&self) -> Result<(), String> {
         self.validation.iter().chain(&self.baseline).try_for_each(Metrics::check)?;
