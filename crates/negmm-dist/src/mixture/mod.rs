@@ -11,6 +11,7 @@ mod density_ranking;
 mod distribution;
 mod energy;
 mod euler_maclaurin;
+mod excess;
 mod folded;
 mod mass;
 mod moments;

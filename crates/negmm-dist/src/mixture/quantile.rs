@@ -72,7 +72,7 @@ const DISTANCE_TOLERANCE: f64 = 1e-12;
 const MAX_STEPS: usize = 2200;
 
 /// Beyond this many sds the probability and the density of a normal tail are 0 in f64.
-const UNDERFLOW: f64 = 39.0;
+pub(super) const UNDERFLOW: f64 = 39.0;
 
 /// The initial bracket of a search.
 pub(super) struct Bracket {
@@ -189,26 +189,8 @@ impl InvertibleCdf for Mixture<'_> {
         self.atoms().map(|(_, jump)| jump)
     }
 
-    /// A component whose mean lies below x counts as its weight minus its upper tail: the weights are compared with the mass before the
-    /// tails are added, so that F(x) - mass stays exact where F is nearly flat.
-    #[inline]
     fn excess(&self, x: f64, mass: f64, sign: f64) -> (f64, f64) {
-        let (mut whole, mut tails, mut density) = (-mass, 0.0, 0.0);
-        for (weight, mean, sd) in self.parts() {
-            let z = (x - sign * mean) / sd;
-            // 0 / 0 if x is the value of an atom, which counts.
-            if z > 0.0 || z.is_nan() {
-                whole += weight;
-            }
-            if z.abs() < UNDERFLOW {
-                // One exponential for both: the tail is the density times the Mills ratio.
-                let bell = weight * normal::pdf(z);
-                let tail = bell * normal::mills(z.abs());
-                tails += if z > 0.0 { -tail } else { tail };
-                density += bell / sd;
-            }
-        }
-        (whole + tails, density)
+        super::excess::excess(*self, x, mass, sign)
     }
 }
 
