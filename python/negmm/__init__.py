@@ -40,8 +40,8 @@ from negmm.methods import (
 )
 from negmm.regressor import DistributionRegressor
 from negmm.search import Comparison, Tuning, compare, suggest, tune, usual_space
-from negmm.vectors import VectorEvaluation, evaluate_vectors
 from negmm.table import read_files
+from negmm.vectors import VectorEvaluation, evaluate_vectors
 
 __version__ = _version("negmm")
 

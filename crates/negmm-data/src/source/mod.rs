@@ -64,9 +64,7 @@ impl<R: Read> Decoded<R> {
         let mut bytes = match (gzip, zstd) {
             (true, _) => Decompressed::Gzip(Box::new(Gzip::new(whole))),
             #[cfg(feature = "parquet")]
-            (_, true) => {
-                Decompressed::Zstd(Box::new(Zstd::new(whole).map_err(|error| read_error(name, error))?))
-            }
+            (_, true) => Decompressed::Zstd(Box::new(Zstd::new(whole).map_err(|error| read_error(name, error))?)),
             _ => Decompressed::Plain(whole),
         };
         let mut start = first_two(&mut bytes, name)?;
