@@ -90,7 +90,7 @@ mod tests {
         ];
         let blocks = vec![
             Block::Text(vec!["a".into(), "b".into()]),
-            Block::float(vec![1000.123_456, 0.123_456]),
+            Block::float(vec![1_000.123_456, 0.123_456]),
             Block::Float { width: 2, values: vec![0.001_234_5, 1000.4, 123.456_789, 0.0].into() },
             Block::float(vec![0.987_654, 1e-9]),
         ];
