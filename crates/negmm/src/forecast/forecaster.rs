@@ -281,7 +281,7 @@ impl Forecaster {
             && rest.copula.is_sound()
             && rest.holidays.as_ref().is_none_or(HolidayEffects::is_sound)
             && rest.coherent.as_ref().is_none_or(Coherent::is_sound)
-            && rest.coherent.is_some() == !transform.spec.hierarchy.is_empty()
+            && rest.coherent.is_some() != transform.spec.hierarchy.is_empty()
             && rest.baselines.iter().chain([&rest.recent]).all(|baseline| baseline.is_sound(horizon));
         if !sound || rest.scores.iter().any(|score| score.crps.is_nan()) {
             return Err(damaged("a number of its forecasts is out of range"));
