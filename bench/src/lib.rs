@@ -6,6 +6,7 @@ pub mod floor;
 pub mod honesty;
 pub mod options;
 pub mod peers;
+pub mod program;
 pub mod results;
 pub mod stress;
 pub mod tables;

@@ -29,7 +29,7 @@ AUTO = "--preset fast --folds 2 --steps 150 --hidden 24"
 POOL = "--folds 2 --n-repeats 1 --steps 100 --hidden 8 --short-networks false --dropout-networks false"
 
 #: The targets.
-TARGETS = ("plain", "counts", "tens", "rainy", "share", "steps", "mixed", "mixed_tens", "mixed_zero")
+TARGETS = ("plain", "counts", "tens", "rainy", "share", "steps", "mixed", "mixed_tens", "mixed_zero", "peaked")
 
 #: Name, method and options, target, options of the data.
 MODELS = [
@@ -57,6 +57,7 @@ MODELS = [
     ("auto-pool-grid", f"auto {POOL}", "mixed_tens", ""),
     ("auto-pool-atoms", f"auto {POOL}", "mixed_zero", ""),
     ("auto-alone", f"auto {POOL} --linear false --forest false", "mixed", "--features size,age,place"),
+    ("auto-tilted", f"auto {POOL} --components 1 --forest false", "peaked", "--features size"),
     ("auto-counts", f"auto {AUTO}", "counts", ""),
     ("counts-capped", f"ne-gmm {NETWORK}", "counts", "--lower 0 --upper 12 --ignore when,until"),
     ("auto-atoms", f"auto {AUTO}", "rainy", ""),
@@ -97,6 +98,7 @@ def rows(count: int, seed: int) -> pandas.DataFrame:
     frame["mixed"] = mixed.round(4)
     frame["mixed_tens"] = (mixed / 10).round() * 10
     frame["mixed_zero"] = np.where(rng.random(count) < 0.3, 0.0, (mixed - 60).round(4))
+    frame["peaked"] = (frame["size"] + rng.normal(0, 1, count) * np.where(rng.random(count) < 0.3, 9, 0.5)).round(4)
     return frame
 
 
@@ -215,6 +217,8 @@ def test_the_graph_predicts_what_predict_predicts(files, name, method, target, o
         assert len(counts) == 2 and min(counts) > 2
     if name == "auto-alone":
         assert re.search(r"stacking weights: networks 1.00, of which tails", said), said
+    if name == "auto-tilted":
+        assert re.search(r"of which tails .*, tilted towards the (mean|peak) ", said), said
     if "samples" not in found:
         assert np.allclose(found["weights"].sum(axis=1), 1)
         assert np.all(found["sds"] >= 0)

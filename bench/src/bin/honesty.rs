@@ -6,11 +6,11 @@
 //! printed. Scores of censored targets are NLLs, whose difference is taken. Exit code 1 where a kind that is not warned about is
 //! off by more than 2 standard errors towards optimism, or one in twenty fits is warned about without cause.
 
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use negmm_bench::honesty::{KINDS, Kind};
 use negmm_bench::options::Options;
+use negmm_bench::program::called;
 use rayon::prelude::*;
 use serde_json::Value;
 
@@ -88,17 +88,4 @@ fn run(kind: &Kind, seed: u64, program: &str, preset: &str) -> Result<Outcome, S
 fn scores(answer: &Value) -> &Value {
     let found = ["/validation", "/held_out/0", "/scores/0"].iter().find_map(|at| answer.pointer(at));
     found.filter(|scores| scores.is_object()).unwrap_or(answer)
-}
-
-/// Runs the program; its JSON and what it printed to standard error.
-fn called(program: &str, folder: &Path, arguments: &[&str]) -> Result<(Value, String), String> {
-    let program = std::fs::canonicalize(program).map_err(|error| format!("{program}: {error}"))?;
-    let output = Command::new(program).args(arguments).current_dir(folder).output();
-    let output = output.map_err(|error| error.to_string())?;
-    let warnings = String::from_utf8_lossy(&output.stderr).to_string();
-    if !output.status.success() {
-        return Err(format!("{arguments:?}: {warnings}"));
-    }
-    let value = serde_json::from_slice(&output.stdout).map_err(|error| format!("{arguments:?}: {error}"))?;
-    Ok((value, warnings))
 }

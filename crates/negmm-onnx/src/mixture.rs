@@ -1,7 +1,7 @@
 //! Mixtures in a graph, in units of the standardised target: from network heads, concatenated, widened, moment-matched.
 
 use negmm::data::Target;
-use negmm::method::Tail;
+use negmm::method::{Centre, Tail, Tilt};
 use negmm::net::{GaussianHead, MixtureHead};
 
 use crate::between::Between;
@@ -163,16 +163,18 @@ impl Mixture {
         self
     }
 
-    /// Adds wide copies of each row's own distribution. They share the weight of the Gaussian components.
-    pub fn with_tails(mut self, graph: &mut Graph, tails: &[Tail]) -> Self {
-        if tails.is_empty() {
-            return self;
-        }
-        let is_gaussian: Vec<f64> = self.kinds.iter().map(|kind| f64::from(*kind == ComponentKind::Gaussian)).collect();
+    /// Whether each component is Gaussian, as numbers.
+    fn is_gaussian(&self) -> Vec<f64> {
+        self.kinds.iter().map(|kind| f64::from(*kind == ComponentKind::Gaussian)).collect()
+    }
+
+    /// The weights of the Gaussian components, their sum, mean and sd. A row may have atoms alone: the sum is 0 then, and
+    /// the sd 1.
+    fn gaussian_moments(&self, graph: &mut Graph) -> [Value; 4] {
+        let is_gaussian = self.is_gaussian();
         let gaussians = graph.doubles(&[1, is_gaussian.len()], &is_gaussian);
         let own = graph.mul(&self.weights, &gaussians);
         let total = graph.sum(&own, 1);
-        // A row may have atoms alone: the copies have no weight then, and an sd of 1.
         let divisor = graph.at_least(&total, f64::MIN_POSITIVE);
         let shares = graph.div(&own, &divisor);
         let variances = graph.mul(&self.sds, &self.sds);
@@ -180,6 +182,96 @@ impl Mixture {
         let (zero, one) = (graph.number(0.0), graph.number(1.0));
         let some = graph.op("Greater", &[&total, &zero]);
         let sd = graph.op("Where", &[&some, &sd, &one]);
+        [own, total, mean, sd]
+    }
+
+    /// Tilts each row towards its centre: the components of each model, `sizes` of them, are followed by their products
+    /// with the bump.
+    pub fn tilted(mut self, graph: &mut Graph, tilt: &Tilt, sizes: &[usize]) -> Self {
+        let [own, total, mean, sd] = self.gaussian_moments(graph);
+        let is_gaussian = self.is_gaussian();
+        let shape = [1, is_gaussian.len()];
+        let is_atom: Vec<f64> = is_gaussian.iter().map(|gaussian| 1.0 - gaussian).collect();
+        let (gaussians, atoms) = (graph.doubles(&shape, &is_gaussian), graph.doubles(&shape, &is_atom));
+        // An atom has an sd of 0, and no part in what follows.
+        let sds = graph.add2(&self.sds, &atoms);
+        let variances = graph.mul(&sds, &sds);
+        let (centre, scale) = match tilt.centre {
+            Centre::Mean => (mean, sd),
+            Centre::Peak => {
+                let heights = graph.div(&own, &sds);
+                let (first, scale) = self.centred(graph, &heights, &total);
+                let square = graph.mul(&scale, &scale);
+                let variances = graph.add2(&variances, &square);
+                let distances = graph.sub(&self.means, &first);
+                let bells = bells(graph, &distances, &variances);
+                let spreads = graph.op("Sqrt", &[&variances]);
+                let weighted = graph.mul(&own, &bells);
+                let densities = graph.div(&weighted, &spreads);
+                self.centred(graph, &densities, &total)
+            }
+        };
+        let sd = graph.times(&scale, tilt.width);
+        let square = graph.mul(&sd, &sd);
+        let sums = graph.add2(&variances, &square);
+        let roots = graph.op("Sqrt", &[&sums]);
+        let distances = graph.sub(&self.means, &centre);
+        let bells = bells(graph, &distances, &sums);
+        let ratios = graph.div(&sd, &roots);
+        let bumps = graph.mul(&ratios, &bells);
+        let weights = graph.mul(&own, &bumps);
+        let weights = graph.times(&weights, tilt.amplitude);
+        let nearer = graph.div(&square, &sums);
+        let nearer = graph.mul(&distances, &nearer);
+        let means = graph.add2(&centre, &nearer);
+        let sds = graph.mul(&sds, &ratios);
+        let sds = graph.mul(&sds, &gaussians);
+        let more = graph.sum(&weights, 1);
+        let all = graph.add2(&total, &more);
+        let all = graph.at_least(&all, f64::MIN_POSITIVE);
+        let factor = graph.div(&total, &all);
+        let weights = graph.mul(&weights, &factor);
+        let factors = graph.mul(&gaussians, &factor);
+        let factors = graph.add2(&factors, &atoms);
+        let remaining = graph.mul(&self.weights, &factors);
+        let count = self.kinds.len();
+        let (mut order, mut first) = (Vec::with_capacity(2 * count), 0);
+        for size in sizes {
+            let model = first..first + size;
+            order.extend(model.clone().chain(model.map(|component| count + component)));
+            first += size;
+        }
+        let indices = graph.integers(&order.iter().map(|at| *at as i64).collect::<Vec<_>>());
+        let [weights, means, sds] =
+            [(&remaining, &weights), (&self.means, &means), (&self.sds, &sds)].map(|(own, products)| {
+                let both = graph.concat(&[own, products], 1);
+                graph.gather(&both, &indices, 1)
+            });
+        self.kinds = order.into_iter().map(|at| self.kinds[at % count]).collect();
+        Self { weights, means, sds, kinds: self.kinds }
+    }
+
+    /// The mean of the components' means with these weights, and the sum of weights `total` divided by theirs, which is the
+    /// scale of densities relative to that of a standard normal distribution at 0; 0 and 1 without weights.
+    fn centred(&self, graph: &mut Graph, weights: &Value, total: &Value) -> (Value, Value) {
+        let sum = graph.sum(weights, 1);
+        let weighted = graph.mul(weights, &self.means);
+        let weighted = graph.sum(&weighted, 1);
+        let divisor = graph.at_least(&sum, f64::MIN_POSITIVE);
+        let centre = graph.div(&weighted, &divisor);
+        let scale = graph.div(total, &divisor);
+        let (zero, one) = (graph.number(0.0), graph.number(1.0));
+        let some = graph.op("Greater", &[&sum, &zero]);
+        (centre, graph.op("Where", &[&some, &scale, &one]))
+    }
+
+    /// Adds wide copies of each row's own distribution. They share the weight of the Gaussian components.
+    pub fn with_tails(mut self, graph: &mut Graph, tails: &[Tail]) -> Self {
+        if tails.is_empty() {
+            return self;
+        }
+        let is_gaussian = self.is_gaussian();
+        let [_, total, mean, sd] = self.gaussian_moments(graph);
         let taken: f64 = tails.iter().map(|tail| tail.weight).sum();
         let remaining: Vec<f64> = is_gaussian.iter().map(|gaussian| 1.0 - taken * gaussian).collect();
         let remaining = graph.doubles(&[1, remaining.len()], &remaining);
@@ -240,6 +332,14 @@ impl Mixture {
         let atoms = graph.op("MatMul", &[&self.weights, &indicator]);
         (Self { weights, means, sds, kinds }, Some(atoms))
     }
+}
+
+/// exp(-distance² / (2 variance)).
+fn bells(graph: &mut Graph, distances: &Value, variances: &Value) -> Value {
+    let squares = graph.mul(distances, distances);
+    let squares = graph.div(&squares, variances);
+    let exponents = graph.times(&squares, -0.5);
+    graph.op("Exp", &[&exponents])
 }
 
 /// The values of the target's atoms, standardised.

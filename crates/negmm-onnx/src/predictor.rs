@@ -35,14 +35,19 @@ pub fn predicted(graph: &mut Graph, predictor: &Predictor, features: &Features, 
             (Predicted::Samples(samples), *pool)
         }
         Predictor::Networks { pool, .. } => (Predicted::Mixture(rows.mixture(graph, predictor, target)?), *pool),
-        Predictor::Stack { parts, tails, .. } => {
-            let mut mixtures = Vec::new();
+        Predictor::Stack { parts, tilt, tails, .. } => {
+            let (mut mixtures, mut sizes) = (Vec::new(), Vec::new());
             for part in parts {
+                let (members, components) = (part.predictor.members(), part.predictor.components().unwrap_or(0));
+                sizes.extend(vec![components / members; members]);
                 mixtures.push((part.weight, rows.mixture(graph, &part.predictor, target)?));
             }
             let mut stacked = Mixture::concatenated(graph, &mixtures);
             if bounds.is_some() {
                 stacked = stacked.normalised(graph);
+            }
+            if let Some(tilt) = tilt {
+                stacked = stacked.tilted(graph, tilt, &sizes);
             }
             let stacked = stacked.with_tails(graph, tails);
             (Predicted::Mixture(stacked), Pool::Mixture)

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use negmm::method::{LEAST_TRAINED, Member, MemberKind, Predictor};
+use negmm::method::{LEAST_TRAINED, Member, MemberKind, Predictor, Tilt};
 use negmm::model::{Fitted, plan};
 use negmm::net::{Head, Stem};
 use negmm::train::{Callbacks, Estimate, Job, Trained};
@@ -189,7 +189,7 @@ fn shape(predictor: &Predictor) -> String {
         Predictor::Trees { boosted, .. } => {
             format!(", {} of two trees", format::counted(boosted.rounds.len(), "round"))
         }
-        Predictor::Stack { parts, tails, .. } => {
+        Predictor::Stack { parts, tilt, tails, .. } => {
             let of_first = parts.iter().find(|part| matches!(part.predictor, Predictor::Networks { .. }));
             let first = of_first.map_or(String::new(), |part| shape(&part.predictor));
             let mut kinds: Vec<(MemberKind, f64)> = Vec::new();
@@ -202,6 +202,9 @@ fn shape(predictor: &Predictor) -> String {
             let mut list: Vec<String> = kinds.iter().map(|(kind, weight)| format!("{kind} {weight:.2}")).collect();
             if !tails.is_empty() {
                 list.push(format!("of which tails {:.3}", tails.iter().map(|tail| tail.weight).sum::<f64>()));
+            }
+            if let Some(Tilt { centre, width, amplitude }) = tilt {
+                list.push(format!("tilted towards the {centre} ({amplitude:.2}, width {width:.2})"));
             }
             format!("{first}\nstacking weights: {}", list.join(", "))
         }

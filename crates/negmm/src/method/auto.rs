@@ -8,6 +8,7 @@ use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
 use super::fold_data::FoldData;
 use super::fold_rows::{
     HeldOutFold, bound_held_out, cross_fitting_split, held_out_folds, training_rows, without_newest,
+    without_some_groups,
 };
 use super::folds::{Fold, Folds, MemberJobs};
 use super::ne_gmm::check_eta_of_censored;
@@ -191,20 +192,29 @@ impl Auto {
         let mut jobs = JobsByKind { seed, seeds: 0, on_all_rows: None, members: Vec::new() };
         let mut folds = Vec::with_capacity(past);
         for (number, (HeldOutFold { rows, groups }, train)) in held_out.into_iter().zip(trains).enumerate() {
-            // Checkpoints for rows with times are selected by rows before them.
-            let checked = if data.times().is_some() { 0 } else { rows.len().min(MOST_CHECKED) };
-            let half = cross_fitting_split(checked, groups.as_deref());
+            let half = cross_fitting_split(rows.len().min(MOST_CHECKED), groups.as_deref());
+            // Checkpoints for rows with times are selected by rows before them, and those for a single group by others.
+            let others = data.groups().filter(|_| half == 0 && data.times().is_none());
+            let by_others = data.times().is_some() || others.is_some();
+            let (checked, half) = if by_others { (0, 0) } else { (rows.len().min(MOST_CHECKED), half) };
             let own = FoldData::new(&data, (train, rows[..checked].to_vec()), seed);
             jobs.on_all_rows = (number >= past).then(|| own.statistics.clone());
             // To select a checkpoint takes held-out rows, or newer ones.
             let selects = number < past || in_time_order;
             let anneals = number < past || on_all_rows > 0;
-            let selected = data.times().map_or_else(
+            let parts = match (data.times(), others) {
+                (Some(times), _) => Some(without_newest(times, &own.train)),
+                (None, Some(groups)) => {
+                    let rng = &mut Rng::new(seed, streams::VALIDATION + number as u64);
+                    Some(without_some_groups(groups, &own.train, rng))
+                }
+                (None, None) => None,
+            };
+            let selected = parts.map_or_else(
                 || own.clone(),
-                |times| {
-                    let (older, newest) = without_newest(times, &own.train);
-                    let newest = newest[newest.len().saturating_sub(MOST_CHECKED)..].into();
-                    FoldData { train: older.into(), validation: newest, ..own.clone() }
+                |(train, selecting)| {
+                    let selecting = selecting[selecting.len().saturating_sub(MOST_CHECKED)..].into();
+                    FoldData { train: train.into(), validation: selecting, ..own.clone() }
                 },
             );
             let network = |number: usize| {
@@ -257,10 +267,11 @@ impl Auto {
                         settings: tree_settings(data.features()),
                         data: encoded,
                         train: selected.train,
-                        validation: if data.times().is_some() { selected.validation } else { rows[..].into() },
-                        cross_fitting_split: match data.times() {
-                            Some(_) => 0,
-                            None => cross_fitting_split(rows.len(), groups.as_deref()),
+                        validation: if by_others { selected.validation } else { rows[..].into() },
+                        cross_fitting_split: if by_others {
+                            0
+                        } else {
+                            cross_fitting_split(rows.len(), groups.as_deref())
                         },
                         seed,
                     },

@@ -8,12 +8,13 @@ use std::ops::Range;
 
 use negmm_dist::math::rng::Rng;
 use negmm_nn::dataset::Dataset;
-use negmm_nn::dataset::split::{blocks, cut_in_time, grouped_folds, k_folds, newest};
+use negmm_nn::dataset::split::{blocks, cut_in_time, grouped_folds, grouped_holdout, k_folds, newest};
 
 /// The last 1/HELD_OUT_PART of rows in time order is held out, block by block.
 const HELD_OUT_PART: usize = 3;
-/// The newest fraction of training rows with times that selects checkpoints.
+/// The newest fraction of training rows with times that selects checkpoints, and the fraction of rows of other groups.
 const NEWEST: f64 = 0.15;
+const OF_OTHER_GROUPS: f64 = 0.2;
 
 /// The held-out rows of a fold, at least one. With groups, the group of each; rows are sorted by group.
 pub(super) struct HeldOutFold {
@@ -107,6 +108,22 @@ pub(super) fn without_newest(times: &[u32], train: &[u32]) -> (Vec<u32>, Vec<u32
     (rows(older), rows(newer))
 }
 
+/// Training rows without those of some groups, and the latter, which select checkpoints.
+pub(super) fn without_some_groups(groups: &[u32], train: &[u32], rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
+    let group = |row: &u32| groups[*row as usize];
+    let mut numbers: Vec<u32> = train.iter().map(group).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let own: Vec<u32> = train.iter().map(|row| numbers.partition_point(|number| *number < group(row)) as u32).collect();
+    let parts = grouped_holdout(&own, OF_OTHER_GROUPS, rng);
+    let rows = |list: Vec<u32>| {
+        let mut rows: Vec<u32> = list.into_iter().map(|at| train[at as usize]).collect();
+        rows.sort_unstable();
+        rows
+    };
+    (rows(parts.0), rows(parts.1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,5 +153,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn other_groups_select_where_a_fold_is_one_group() {
+        // Groups of 10 rows, numbered with gaps.
+        let groups: Vec<u32> = (0..60).map(|row| 7 * (row / 10)).collect();
+        let train: Vec<u32> = (0..60).filter(|row| !(20..30).contains(row)).collect();
+        let (learnt, selecting) = without_some_groups(&groups, &train, &mut Rng::new(1, 0));
+        assert_eq!((learnt.len(), selecting.len()), (40, 10));
+        let of = |rows: &[u32]| rows.iter().map(|row| groups[*row as usize]).collect::<Vec<_>>();
+        assert!(of(&selecting).iter().all(|group| *group == of(&selecting)[0] && *group != 14));
+        let mut all = [learnt, selecting].concat();
+        all.sort_unstable();
+        assert_eq!(all, train);
+        // Nothing is left to select by.
+        let alone: Vec<u32> = (0..10).collect();
+        assert_eq!(without_some_groups(&groups, &alone, &mut Rng::new(1, 0)), (alone.clone(), Vec::new()));
+        assert_eq!(cross_fitting_split(3, Some(&[5, 5, 5])), 0);
     }
 }

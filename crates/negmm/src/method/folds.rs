@@ -14,6 +14,7 @@ use super::mixture_network::bounds_to_learn;
 use super::pool_scale::PoolScales;
 use super::stacking::{RowScores, Stacking};
 use super::tails::{self, Tail, with_tails};
+use super::tilt::{Tilt, Tilts};
 use super::{Member, MemberKind, Method, Part, Predictor, constant};
 use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::Isa;
@@ -60,7 +61,7 @@ pub(super) struct Fold {
     pub(super) rows: Vec<u32>,
     /// The training rows.
     pub(super) train: Arc<[u32]>,
-    /// Number of rows for checkpoint selection.
+    /// Number of rows for checkpoint selection; 0: others select.
     pub(super) checked: usize,
     /// Index of the second cross-fitting part; 0: there is none.
     pub(super) half: usize,
@@ -155,7 +156,7 @@ impl Folds {
         let simple = [predictions.len() - 1].into_iter().chain(linear).collect();
         let stacking = Stacking::new(predictions.len(), simple, self.row_scores(&held_out, &predictions));
         let (weights, without) = stacking.weights(self.per_repeat(), |other, fold| held_out.informs(other, fold));
-        let (out_of_fold, tails) = self.out_of_fold(&held_out, &predictions, &without);
+        let (out_of_fold, tilt, tails) = self.out_of_fold(&held_out, &predictions, &without);
         let pool_scale = libm::exp(log_pool_scale(&predictions, &weights, &tails, &held_out));
         let mut parts = Vec::new();
         for (((kind, models), weight), predictions) in models.into_iter().zip(&weights).zip(&predictions) {
@@ -168,7 +169,8 @@ impl Folds {
             let distribution = constant::empirical_of_all(&self.data);
             parts.push(Part { weight, kind: MemberKind::Constant, predictor: Predictor::Constant { distribution } });
         }
-        Ok(FitOutput { method, predictor: Predictor::of_parts(parts, tails, held_out.bounds), histories, out_of_fold })
+        let predictor = Predictor::of_parts(parts, tilt, tails, held_out.bounds);
+        Ok(FitOutput { method, predictor, histories, out_of_fold })
     }
 
     /// Number of folds of one repeat.
@@ -258,7 +260,7 @@ impl Folds {
                 let (forest, statistics) = (forest.clone(), fold.statistics.clone());
                 Ok(vec![predicted(Predictor::Forest { forest, statistics }, &fold.rows)?])
             }
-            (Job::Trees(_), Trained::Trees(trees)) if self.data.times().is_some() => {
+            (Job::Trees(_), Trained::Trees(trees)) if fold.checked == 0 => {
                 let (boosted, statistics) = (trees.boosted.clone(), fold.statistics.clone());
                 Ok(vec![predicted(Predictor::Trees { boosted, statistics }, &fold.rows)?])
             }
@@ -313,15 +315,15 @@ impl Folds {
         rows.into_par_iter().map(scores).collect()
     }
 
-    /// Out-of-fold predictions of the pool, with sigma scales, stacking weights and tails from the other folds, and the
-    /// tails from all. The last member, the constant, is also the baseline. The first of several blocks of time, for which
+    /// Out-of-fold predictions of the pool, with sigma scales, stacking weights, tilt and tails from the other folds, and
+    /// tilt and tails from all. The last member, the constant, is also the baseline. The first of several blocks of time, for which
     /// nothing could be chosen, is left out.
     fn out_of_fold(
         &self,
         held_out: &HeldOutRows,
         members: &[MemberPredictions],
         without: &[Vec<f64>],
-    ) -> (OutOfFold, Vec<Tail>) {
+    ) -> (OutOfFold, Option<Tilt>, Vec<Tail>) {
         let weights = |fold: usize, member: usize| without[fold][member];
         let scales = |fold: usize, member: usize| members[member].out_of_fold_scales[fold];
         let PooledRows { mixtures, scaled, .. } = pooled(members, held_out, None, weights, scales);
@@ -330,7 +332,14 @@ impl Folds {
             .map(|fold| libm::exp(pool_scales.of_folds(|other| held_out.informs(other, fold))))
             .collect();
         let scales = |fold: usize, member: usize| pool_scales[fold] * scales(fold, member);
-        let PooledRows { mixtures: pooled, mut sizes, .. } = pooled(members, held_out, None, weights, scales);
+        let PooledRows { mixtures: mut pooled, mut sizes, .. } = pooled(members, held_out, None, weights, scales);
+        // Rows of a group are not independent, so that the gain of a tilt has no standard error.
+        let tilts = self.data.groups().is_none().then(|| Tilts::of(&pooled, held_out));
+        let Tilts { of_folds, of_all: tilt } = tilts.unwrap_or_default();
+        if tilt.is_some() {
+            pooled = Tilt::applied(&pooled, &sizes, |row| of_folds[held_out.folds[row] as usize].as_ref());
+            sizes.iter_mut().for_each(|size| *size *= 2);
+        }
         let all: Vec<usize> = (0..held_out.rows.len()).collect();
         let likelihoods: Vec<tails::Likelihoods> =
             all.par_iter().map(|row| tails::likelihoods(held_out, &pooled, *row)).collect();
@@ -360,7 +369,7 @@ impl Folds {
             predictions: Standardised::new(Predictions::from(predictions).of_members_of(sizes), Pool::Mixture),
             baseline: Standardised::new(baseline.into(), Pool::Mixture),
         };
-        (out_of_fold, fitted(&|_| true))
+        (out_of_fold, tilt, fitted(&|_| true))
     }
 }
 

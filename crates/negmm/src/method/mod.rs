@@ -29,6 +29,7 @@ mod sigma_scale;
 mod sizes;
 mod stacking;
 mod tails;
+mod tilt;
 mod truncated_pool;
 
 pub(crate) use auto::MOST_HELD_OUT;
@@ -55,6 +56,7 @@ pub use few_rows::LEAST_TRAINED;
 pub use negmm_nn::ngboost::NgBoost;
 pub use sizes::Preset;
 pub use tails::Tail;
+pub use tilt::{Centre, Tilt};
 
 use configure::MEMBER;
 use settings::MethodSettings;

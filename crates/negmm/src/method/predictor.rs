@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::MemberKind;
 use super::tails::{Tail, with_tails};
+use super::tilt::Tilt;
 use super::truncated_pool::pool_of_truncated;
 use crate::accelerator::Accelerator;
 use crate::standardised::{Pool, Standardised};
@@ -64,6 +65,8 @@ pub enum Predictor {
     Stack {
         /// One or more.
         parts: Vec<Part>,
+        /// How the pool is tilted towards the centre of a row's own distribution.
+        tilt: Option<Tilt>,
         /// Wide copies of a row's own distribution.
         tails: Vec<Tail>,
         /// The bounds between which each model is truncated before models are pooled, in units of the standardised target.
@@ -114,14 +117,19 @@ impl Predictor {
     ///
     /// # Panics
     /// When there is no part.
-    pub(super) fn of_parts(mut parts: Vec<Part>, tails: Vec<Tail>, bounds: Option<[f64; 2]>) -> Self {
+    pub(super) fn of_parts(
+        mut parts: Vec<Part>,
+        tilt: Option<Tilt>,
+        tails: Vec<Tail>,
+        bounds: Option<[f64; 2]>,
+    ) -> Self {
         assert!(!parts.is_empty(), "something predicts");
-        if parts.len() == 1 && tails.is_empty() {
+        if parts.len() == 1 && tails.is_empty() && tilt.is_none() {
             return parts.remove(0).predictor;
         }
         let total: f64 = parts.iter().map(|part| part.weight).sum();
         parts.iter_mut().for_each(|part| part.weight /= total);
-        Self::Stack { parts, tails, bounds }
+        Self::Stack { parts, tilt, tails, bounds }
     }
 
     /// Number of parameters: weights and biases, or leaf values.
@@ -131,8 +139,9 @@ impl Predictor {
             Self::Networks { members, .. } => members.iter().map(|member| member.network.parameters()).sum(),
             Self::Trees { boosted, .. } => boosted.leaves(),
             Self::Forest { forest, .. } => forest.leaves(),
-            Self::Stack { parts, tails, .. } => {
-                2 * tails.len() + parts.iter().map(|part| part.predictor.parameters()).sum::<usize>()
+            Self::Stack { parts, tilt, tails, .. } => {
+                2 * (tails.len() + tilt.iter().count())
+                    + parts.iter().map(|part| part.predictor.parameters()).sum::<usize>()
             }
         }
     }
@@ -156,8 +165,9 @@ impl Predictor {
             Self::Networks { pool: Pool::Gaussian, .. } | Self::Trees { .. } => Some(1),
             Self::Constant { distribution } => Some(distribution.components()),
             Self::Forest { forest, .. } => Some(forest.components.len()),
-            Self::Stack { parts, tails, .. } => {
-                parts.iter().map(|part| part.predictor.components()).sum::<Option<usize>>().map(|sum| sum + tails.len())
+            Self::Stack { parts, tilt, tails, .. } => {
+                let own = parts.iter().map(|part| part.predictor.components()).sum::<Option<usize>>()?;
+                Some(own * (1 + tilt.iter().count()) + tails.len())
             }
         }
     }
@@ -220,7 +230,7 @@ impl Predictor {
                 let mixtures = Mixtures::from_parts_unchecked(forest.components.len(), weights, list(0), list(1));
                 Ok(Standardised::new(mixtures.into(), Pool::Mixture))
             }
-            Self::Stack { parts, tails, bounds } => {
+            Self::Stack { parts, tilt, tails, bounds } => {
                 let (mut mixtures, mut sizes) = (Vec::with_capacity(parts.len()), Vec::new());
                 for Part { weight, predictor, .. } in parts {
                     let predictions = predictor.predict_on(accelerator, data, isa)?;
@@ -231,6 +241,10 @@ impl Predictor {
                 let mut stacked = Mixtures::concatenate_components(&mixtures);
                 if let Some(bounds) = bounds {
                     stacked = pool_of_truncated(stacked, &sizes, *bounds);
+                }
+                if let Some(tilt) = tilt {
+                    stacked = Tilt::applied(&stacked, &sizes, |_| Some(tilt));
+                    sizes.iter_mut().for_each(|size| *size *= 2);
                 }
                 sizes.extend(vec![1; tails.len()]);
                 let stacked = with_tails(stacked, tails.len(), |_| tails);

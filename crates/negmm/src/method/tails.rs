@@ -32,7 +32,7 @@ pub struct Tail {
 }
 
 /// Weight, mean and sd of the components that are not atoms.
-fn moments(mixture: Mixture<'_>) -> (f64, f64, f64) {
+pub(super) fn moments(mixture: Mixture<'_>) -> (f64, f64, f64) {
     let parts = || {
         let parts = mixture.weights.iter().zip(mixture.means.iter().zip(mixture.sds));
         parts.filter(|(_, (_, sd))| **sd > 0.0)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Member, MemberKind, Method, Part, Predictor, PredictorKind, Tail};
+use crate::method::{Member, MemberKind, Method, Part, Predictor, PredictorKind, Tail, Tilt};
 use negmm_dist::Mixtures;
 use negmm_dist::math::lanes::{Chunk, WIDTH};
 use negmm_nn::dataset::{STATISTICS, TargetEncoding};
@@ -42,6 +42,9 @@ pub(crate) struct Shape {
     /// The kinds of members of the parts; in older files there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     kinds: Vec<MemberKind>,
+    /// The tilt of a stack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tilt: Option<Tilt>,
     /// The wide copies of a stack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tails: Vec<Tail>,
@@ -62,6 +65,7 @@ impl Shape {
             stacking_weights: Vec::new(),
             parts: Vec::new(),
             kinds: Vec::new(),
+            tilt: None,
             tails: Vec::new(),
             bounds: None,
         }
@@ -100,9 +104,9 @@ pub(crate) fn write(predictor: &Predictor) -> (Shape, Vec<Tensor>) {
             tensors.extend(write_statistics(TREES_LEVELS, statistics));
             (Shape::new(PredictorKind::Forest), tensors)
         }
-        Predictor::Stack { parts, tails, bounds } => {
+        Predictor::Stack { parts, tilt, tails, bounds } => {
             let bounds = bounds.map(|ends| ends.map(|end| Some(end).filter(|end| end.is_finite())));
-            let mut shape = Shape { tails: tails.clone(), bounds, ..Shape::new(PredictorKind::Stack) };
+            let mut shape = Shape { tilt: *tilt, tails: tails.clone(), bounds, ..Shape::new(PredictorKind::Stack) };
             let mut all = Vec::new();
             for (number, part) in parts.iter().enumerate() {
                 let (part_shape, tensors) = write(&part.predictor);
@@ -127,7 +131,7 @@ pub(crate) fn read(
     if !method.makes(shape.kind) {
         return Err("what predicts is not of its method".into());
     }
-    let Shape { kind, sd, components, networks, head, sd_factors, stacking_weights, parts, kinds, tails, bounds } =
+    let Shape { kind, sd, components, networks, head, sd_factors, stacking_weights, parts, kinds, tilt, tails, bounds } =
         shape;
     check_factors(&sd_factors)?;
     match (kind, head) {
@@ -172,6 +176,7 @@ pub(crate) fn read(
         }
         (PredictorKind::Stack, _) => {
             let sound = !parts.is_empty()
+                && tilt.is_none_or(|tilt| tilt.is_sound())
                 && tails.iter().all(|tail| tail.weight > 0.0 && (1e-3..=1e3).contains(&tail.scale))
                 && tails.iter().map(|tail| tail.weight).sum::<f64>() < 1.0
                 && (kinds.is_empty() || kinds.len() == parts.len())
@@ -200,7 +205,7 @@ pub(crate) fn read(
             if bounds.is_some_and(|[lower, upper]| lower.is_nan() || upper.is_nan() || lower >= upper) {
                 return Err("the bounds of its stack are out of range".into());
             }
-            Ok(Predictor::Stack { parts, tails, bounds })
+            Ok(Predictor::Stack { parts, tilt, tails, bounds })
         }
     }
 }
