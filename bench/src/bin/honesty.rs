@@ -1,4 +1,5 @@
-//! Whether the scores that `negmm fit` prints come true: `honesty --program negmm [--seeds 20] [--preset fast] [--kinds walk]`.
+//! Whether the scores that `negmm fit` prints come true: `honesty --program negmm [--seeds 20] [--first 0]
+//! [--preset fast] [--kinds walk]`.
 //!
 //! For each kind of simulated data and each seed, the program fits a model, and scores fresh rows of the same future by
 //! `evaluate`. The table has the mean of ln(printed CRPS / fresh CRPS) over the seeds, that mean in standard errors (negative:
@@ -23,15 +24,16 @@ struct Outcome {
 }
 
 fn main() -> Result<ExitCode, String> {
-    let options = Options::read(&["--program", "--seeds", "--preset", "--kinds"])?;
+    let options = Options::read(&["--program", "--seeds", "--first", "--preset", "--kinds"])?;
     let program = options.text("--program").unwrap_or("target/release/negmm").to_string();
     let (seeds, preset) = (options.get("--seeds", 20_u64)?, options.get("--preset", "fast".to_string())?);
+    let first = options.get("--first", 0_u64)?;
     let wanted = options.text("--kinds").unwrap_or("");
     println!("{:20} {:>9} {:>7} {:>9} {:>9} {:>7}", "kind", "ln ratio", "in se", "printed", "fresh", "warned");
     let (mut is_optimistic, mut without_cause, mut calm) = (false, 0, 0);
     for kind in KINDS.iter().filter(|kind| kind.name.contains(wanted)) {
         let fits: Vec<Result<Outcome, String>> =
-            (0..seeds).into_par_iter().map(|seed| run(kind, seed, &program, &preset)).collect();
+            (first..first + seeds).into_par_iter().map(|seed| run(kind, seed, &program, &preset)).collect();
         let fits = fits.into_iter().collect::<Result<Vec<_>, _>>()?;
         let n = fits.len() as f64;
         let mean = |of: &dyn Fn(&Outcome) -> f64| fits.iter().map(of).sum::<f64>() / n;
