@@ -32,6 +32,7 @@ pub use crate::csv::stream::CsvStream;
 #[cfg(feature = "parquet")]
 pub use crate::parquet::{ParquetStream, writer::ParquetWriter};
 pub use column::{Column, MISSING};
+pub use encode::cells::{CellParts, Cells, ColumnBlocks};
 pub use encode::difference::TimeDifference;
 pub use encode::encoder::Encoder;
 pub use encode::extrapolation::Extrapolation;

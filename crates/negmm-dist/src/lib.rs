@@ -58,7 +58,7 @@ pub use math::rng::Rng;
 pub use metrics::Metrics;
 pub use mixture::{Mixture, Mixtures, TailQuantile};
 pub use novelty::Novelty;
-pub use predictive::Predictions;
+pub use predictive::{MemberMoments, Predictions};
 pub use quantiles::QuantileSets;
 pub use skill::{Skill, SkillAccumulator};
 #[doc(hidden)]

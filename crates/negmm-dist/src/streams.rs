@@ -65,6 +65,11 @@ pub const HELD_OUT: u64 = of(24);
 /// The rows of a file that are read, where not all are.
 pub const SAMPLE: u64 = of(25);
 
+/// The background rows of explanations.
+pub const BACKGROUND: u64 = of(26);
+/// The permutations of Shapley values, one for each background row.
+pub const EXPLANATIONS: u64 = of(27);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +102,8 @@ mod tests {
             TIME_CHECK,
             HELD_OUT,
             SAMPLE,
+            BACKGROUND,
+            EXPLANATIONS,
         ];
         let purposes: std::collections::HashSet<u64> = all.iter().map(|stream| stream >> 56).collect();
         assert_eq!(purposes.len(), all.len());

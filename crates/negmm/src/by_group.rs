@@ -95,14 +95,43 @@ impl ScoresByGroup {
 
     /// The same by the cells of another column; none where there is not one for each row.
     pub fn of_cells(&self, cells: &[String]) -> Vec<GroupScores> {
+        self.among(cells, 1)
+    }
+
+    /// The groups of several columns, each with the cells of all rows, whose coverage is off by more than chance even
+    /// though all of them are looked at; the clearest first.
+    pub fn off_in(&self, columns: &[(String, Vec<String>)]) -> Vec<(String, GroupScores)> {
+        let of = |(name, cells): &(String, Vec<String>)| {
+            let scores = self.among(cells, columns.len()).into_iter();
+            scores.map(|scores| (name.clone(), scores)).collect::<Vec<_>>()
+        };
+        let mut off: Vec<(String, GroupScores)> = columns.iter().flat_map(of).collect();
+        off.retain(|(_, scores)| scores.worst().is_some());
+        let clear = |scores: &GroupScores| {
+            scores.worst().map_or(0.0, |(nominal, covered)| {
+                (covered - nominal).abs() / (nominal * (1.0 - nominal) / scores.rows as f64).sqrt()
+            })
+        };
+        off.sort_by(|a, b| clear(&b.1).total_cmp(&clear(&a.1)));
+        off
+    }
+
+    /// Leaves out the first `rows` rows.
+    pub fn leave_out(&mut self, rows: usize) {
+        self.rows.drain(..rows.min(self.rows.len()));
+        self.cells.drain(..rows.min(self.cells.len()));
+    }
+
+    /// The scores by a column that is one of `columns`.
+    fn among(&self, cells: &[String], columns: usize) -> Vec<GroupScores> {
         if cells.len() != self.rows.len() {
             return Vec::new();
         }
         let groups = groups(cells);
         let mut scores: Vec<GroupScores> =
             groups.into_iter().filter_map(|(group, rows)| self.scores(group, &rows)).collect();
-        // Bonferroni over groups and coverages.
-        let tests = (scores.len() * COVERAGES.len()).max(1) as f64;
+        // Bonferroni over groups, coverages and columns.
+        let tests = (scores.len() * COVERAGES.len() * columns).max(1) as f64;
         let z = -normal::quantile(0.5 * FALSE_ALARM / tests);
         for scores in &mut scores {
             for (at, nominal) in COVERAGES.iter().enumerate() {

@@ -39,6 +39,7 @@
 //! | [`Predictions`] and targets | [`Metrics`] | [`metrics`]; of censored targets [`censored`] |
 //! | a [`Table`] of series and their [`forecast::SeriesSpec`] | a distribution for each step ahead | [`forecast`] |
 //! | anybody's predictions, as a [`Table`] | [`Predictions`]; scores and tests | [`prediction_table`], [`verification`] |
+//! | a [`Model`] and rows | contributions of columns to any answer, rows worth measuring | [`explain`] |
 //! | [`Predictions`] and targets | recalibrated quantiles | [`recalibration`] |
 //! | search spaces | the best configuration, with a journal of trials | [`tune`] |
 
@@ -46,6 +47,7 @@ mod accelerator;
 pub mod by_group;
 pub mod compare;
 pub mod conformal;
+pub mod explain;
 pub mod forecast;
 pub mod joint;
 mod loaded;

@@ -19,6 +19,7 @@ mod data_time;
 mod data_uci;
 mod engine_bytes;
 mod engine_contract;
+mod explain;
 mod extrapolation;
 mod forecast;
 mod forecast_batches;

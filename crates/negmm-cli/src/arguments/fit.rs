@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::data::{DataFlags, ForecastFlags};
 use super::method::MethodFlags;
+use super::values::whole;
 
 /// `negmm fit`
 #[derive(Debug, Args)]
@@ -22,6 +23,9 @@ pub struct Fit {
     /// TOML file that sets any of the options below by name (hidden = [64, 64]); flags take precedence
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Training rows that the model file carries for explanations, as encoded inputs without targets; 0: none [default: 32]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true, value_parser = whole::<usize>)]
+    pub background: Option<usize>,
     /// Also write an HTML report with diagnostic plots, of the held-out rows where there are any
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,

@@ -42,7 +42,7 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     if let Some(folder) = &demo.save {
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     }
-    let model = fit::train(&train, &config, &engine, shared)?.model;
+    let model = fit::train(&train, &config, None, &engine, shared)?.model;
 
     let (x, y) = (numbers(&test, "x"), numbers(&test, "y"));
     let truth = Metrics::of(&toy.truth(x).into(), y)?;

@@ -36,7 +36,11 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let page = fit.report.as_deref().map(Output::create).transpose()?;
     let (table, drawn) = input::training_table(&fit.data, data)?;
     warn(shared.quiet, &drawn);
-    if let Some(targets) = fit.options.data.columns.several_targets(&table) {
+    let targets = fit.options.data.columns.several_targets(&table);
+    if fit.background.is_some() && (targets.is_some() || data.forecast.is_some() || data.inputs.sequence.is_some()) {
+        return Err(Error::options("--background is for models of one target and independent rows"));
+    }
+    if let Some(targets) = targets {
         let config = FitConfig::of_several_targets(&fit.options)?;
         return super::joint::fit(fit, (&config, &targets), (&table, output), &engine, shared);
     }
@@ -52,7 +56,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
         return forecast::print_fitted(&fitted.forecaster, table.rows(), start, &path, shared);
     }
     let (table, sentences) = input::with_target(table, &data.target, &data.inputs)?;
-    let fitted = train(&table, &config, &engine, shared)?;
+    let fitted = train(&table, &config, fit.background, &engine, shared)?;
     let seconds = start.elapsed().as_secs_f64();
     let model = &fitted.model;
     warn(shared.quiet, &sentences);
@@ -134,9 +138,18 @@ fn check_outputs(fit: &Fit, path: &str, shared: &Shared) -> Result<(), Error> {
 }
 
 /// Trains a model, with a progress bar.
-pub fn train(table: &Table, config: &FitConfig, engine: &Trainer, shared: &Shared) -> Result<Fitted, Error> {
+pub fn train(
+    table: &Table,
+    config: &FitConfig,
+    background: Option<usize>,
+    engine: &Trainer,
+    shared: &Shared,
+) -> Result<Fitted, Error> {
     let FitConfig { data, method } = config;
-    let plan = plan(table, &data.target, method, &data.inputs, data.seed)?;
+    let mut plan = plan(table, &data.target, method, &data.inputs, data.seed)?;
+    if let Some(rows) = background {
+        plan = plan.with_background(table, rows)?;
+    }
     with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
 

@@ -3,6 +3,7 @@
 
 mod categorical;
 mod categories;
+pub(crate) mod cells;
 pub(crate) mod data_warnings;
 mod datetime;
 pub(crate) mod difference;

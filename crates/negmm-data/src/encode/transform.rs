@@ -15,7 +15,7 @@ use negmm_nn::dataset::{CategoricalColumn, Dataset, STATISTICS};
 pub(super) struct ParsedTable<'a> {
     rows: usize,
     /// The inputs that have features, in their order.
-    inputs: Vec<ParsedColumn<'a>>,
+    pub(super) inputs: Vec<ParsedColumn<'a>>,
     /// The differences of times.
     differences: Vec<ParsedColumn<'static>>,
 }
@@ -130,7 +130,7 @@ impl Encoder {
     }
 
     /// Parses the inputs that have features, and counts the cells that did not fit.
-    fn parse<'a>(&self, table: &'a Table) -> Result<(ParsedTable<'a>, Warnings)> {
+    pub(super) fn parse<'a>(&self, table: &'a Table) -> Result<(ParsedTable<'a>, Warnings)> {
         let absent: Vec<&str> =
             self.used().map(|input| input.name.as_str()).filter(|name| table.column(name).is_none()).collect();
         if !absent.is_empty() {

@@ -117,31 +117,58 @@ impl Predictions {
                 return (variance, nothing);
             }
         };
-        let alone = [mixtures.components()];
-        let sizes = if self.members.is_empty() { &alone[..] } else { &self.members };
         let split = |row: usize| {
-            let (whole, row) = (self.row(row), mixtures.row(row));
-            let mean = whole.mean();
+            let mean = self.row(row).mean();
             let (mut aleatoric, mut epistemic) = (0.0, 0.0);
-            let mut first = 0;
-            for size in sizes {
-                let part = first..first + size;
-                first += size;
-                let total: f64 = row.weights[part.clone()].iter().sum();
-                if total == 0.0 {
-                    continue;
-                }
-                let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / total).collect();
-                let member = Mixture { weights: &weights, means: &row.means[part.clone()], sds: &row.sds[part] };
-                let member = DistributionRef { kind: DistributionKind::Mixture(member), support: self.support };
-                // A member is weighted by its probability on the support.
-                let inside = member.log_inside() - whole.log_inside();
-                let weight = if inside.is_nan() { total } else { total * libm::exp(inside) };
-                aleatoric += weight * member.variance();
-                epistemic += weight * (member.mean() - mean) * (member.mean() - mean);
+            for MemberMoments { weight, mean: own, variance } in self.members_of(mixtures, row) {
+                aleatoric += weight * variance;
+                epistemic += weight * (own - mean) * (own - mean);
             }
             (aleatoric, epistemic)
         };
         (0..self.len()).into_par_iter().with_min_len(MIN_ROWS).map(split).unzip()
     }
+
+    /// Weight, mean and variance of each member for each row, in the order of the members; `None` where predictions are no
+    /// mixtures. The weights of a row sum to 1; a member without weight in a row has the row's moments.
+    pub fn member_moments(&self) -> Option<Vec<Vec<MemberMoments>>> {
+        let mixtures = self.mixtures()?;
+        let of = |row: usize| self.members_of(mixtures, row);
+        Some((0..self.len()).into_par_iter().with_min_len(MIN_ROWS).map(of).collect())
+    }
+
+    /// The members of one row of mixtures.
+    fn members_of(&self, mixtures: &Mixtures, row: usize) -> Vec<MemberMoments> {
+        let alone = [mixtures.components()];
+        let sizes = if self.members.is_empty() { &alone[..] } else { &self.members };
+        let (whole, row) = (self.row(row), mixtures.row(row));
+        let mut first = 0;
+        let member = |size: &usize| {
+            let part = first..first + size;
+            first += size;
+            let total: f64 = row.weights[part.clone()].iter().sum();
+            if total == 0.0 {
+                return MemberMoments { weight: 0.0, mean: whole.mean(), variance: whole.variance() };
+            }
+            let weights: Vec<f64> = row.weights[part.clone()].iter().map(|weight| weight / total).collect();
+            let member = Mixture { weights: &weights, means: &row.means[part.clone()], sds: &row.sds[part] };
+            let member = DistributionRef { kind: DistributionKind::Mixture(member), support: self.support };
+            // A member is weighted by its probability on the support.
+            let inside = member.log_inside() - whole.log_inside();
+            let weight = if inside.is_nan() { total } else { total * libm::exp(inside) };
+            MemberMoments { weight, mean: member.mean(), variance: member.variance() }
+        };
+        sizes.iter().map(member).collect()
+    }
+}
+
+/// Weight, mean and variance of a member of a pool, for one row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemberMoments {
+    /// The weight of the member; those of all members sum to 1.
+    pub weight: f64,
+    /// Its mean.
+    pub mean: f64,
+    /// Its variance.
+    pub variance: f64,
 }

@@ -16,6 +16,7 @@ use crate::quantiles::QuantileSets;
 use crate::samples::SampleSets;
 use crate::support::Support;
 use crate::{Error, Novelty, Result};
+pub use members::MemberMoments;
 use rayon::prelude::*;
 pub(crate) use scores::check_step;
 

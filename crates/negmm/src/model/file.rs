@@ -7,8 +7,8 @@
 //! PyTorch's order (its two biases added up). Its target encoding of text columns is in `network.n.levels.c` (levels
 //! × mean, spread and rows), one for each `statistics` of the encoder's inputs, in their order. A model with a
 //! conformal calibration has `calibration.g.intervals` and `calibration.g.regions` (scores × score and weight) for
-//! each group g, and the fingerprint of its training rows is in `training_rows`; versions that do not know them ignore
-//! them, so the format version is the same. The tensor `checksum` covers the text and all other tensors, so that a damaged file is refused.
+//! each group g, the fingerprint of its training rows is in `training_rows`, and the background of explanations in
+//! `background.weights`, `features`, `codes` and `times`; versions that do not know them ignore them, so the format version is the same. The tensor `checksum` covers the text and all other tensors, so that a damaged file is refused.
 
 use std::fs::File;
 use std::io::Read;
@@ -18,6 +18,7 @@ use safetensors::tensor::{Dtype, SafeTensors};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use super::background::{Background, BackgroundShape};
 use super::fingerprint::{Fingerprint, FingerprintShape};
 use super::tensors::{self, Shape};
 use super::{Model, Record};
@@ -65,6 +66,9 @@ struct Metadata<F> {
     /// The fingerprint of the training rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fingerprint: Option<FingerprintShape>,
+    /// The background rows of explanations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    background: Option<BackgroundShape>,
 }
 
 pub(super) fn to_bytes(model: &Model) -> Result<Vec<u8>> {
@@ -78,6 +82,8 @@ pub(crate) fn write<F: Serialize + DeserializeOwned>(model: &Model, forecast: Op
     tensors.extend(tails.into_iter().flatten());
     let (fingerprint, hashes) = model.fingerprint.as_ref().map(Fingerprint::write).unzip();
     tensors.extend(hashes);
+    let (background, rows) = model.background.as_ref().map(Background::write).unzip();
+    tensors.extend(rows.into_iter().flatten());
     let metadata = Metadata {
         format: if forecast.is_some() { FORECASTER_FORMAT } else { FORMAT },
         method: model.method.clone(),
@@ -87,6 +93,7 @@ pub(crate) fn write<F: Serialize + DeserializeOwned>(model: &Model, forecast: Op
         forecast,
         calibration,
         fingerprint,
+        background,
     };
     write_document(&metadata, tensors)
 }
@@ -209,7 +216,7 @@ pub(crate) fn read<F: DeserializeOwned>(bytes: &[u8]) -> Result<(Model, Option<F
     if document.format() == JOINT_FORMAT {
         return Err(Error::model("this file holds a model of several targets, not of one"));
     }
-    let Metadata::<F> { method, encoder, predictor, record, forecast, calibration, fingerprint, .. } =
+    let Metadata::<F> { method, encoder, predictor, record, forecast, calibration, fingerprint, background, .. } =
         document.metadata()?;
     if (document.format() == FORECASTER_FORMAT) != forecast.is_some() {
         return Err(damaged("its format is not that of what it holds".into()));
@@ -222,13 +229,15 @@ pub(crate) fn read<F: DeserializeOwned>(bytes: &[u8]) -> Result<(Model, Option<F
     let calibration =
         calibration.map(|shape| Calibration::read(shape, encoder.features(), &tensors)).transpose().map_err(damaged)?;
     let fingerprint = fingerprint.map(|shape| Fingerprint::read(shape, &tensors)).transpose().map_err(damaged)?;
+    let background =
+        background.map(|shape| Background::read(shape, &encoder, &tensors)).transpose().map_err(damaged)?;
     if matches!(predictor, Predictor::Networks { head: Head::Joint(_), .. }) {
         return Err(damaged("its networks are of several targets".into()));
     }
     check_windows(&predictor, &encoder).map_err(damaged)?;
     record.check().map_err(damaged)?;
     let helper = Helper::default();
-    Ok((Model { method, encoder, predictor, record, calibration, fingerprint, helper }, forecast))
+    Ok((Model { method, encoder, predictor, record, calibration, fingerprint, background, helper }, forecast))
 }
 
 /// Whether the networks' windows match the encoder's.

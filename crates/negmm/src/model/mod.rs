@@ -1,5 +1,6 @@
 //! Models: a fitted encoder and predictor with the record of their training, and their file.
 
+mod background;
 mod drift;
 mod encoding;
 mod file;
@@ -15,6 +16,7 @@ mod time_check;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use background::{BACKGROUND, Background, MOST_BACKGROUND};
 pub use drift::{Drift, InputDrift};
 pub(crate) use encoding::{EncodingCache, PreprocessingConfig, encode};
 pub(crate) use file::{Document, JOINT_FORMAT, all_bytes, bytes_of, document, read, save, write, write_document};
@@ -48,6 +50,8 @@ pub struct Model {
     calibration: Option<Calibration>,
     /// The hashes of the training rows; models of older versions have none.
     fingerprint: Option<Fingerprint>,
+    /// Rows that explanations compare with; models of older versions have none.
+    background: Option<Background>,
     helper: Helper,
 }
 
@@ -206,6 +210,11 @@ impl Model {
     /// The training record.
     pub fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// The rows that explanations compare with: a small sample of the training rows.
+    pub fn background(&self) -> Option<&Background> {
+        self.background.as_ref()
     }
 
     /// The conformal calibration: from a calibration set, or with `auto` from out-of-fold predictions.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::background::{BACKGROUND, Background, MOST_BACKGROUND};
 use super::encoding::{PreprocessingConfig, encode};
 use super::fingerprint::Fingerprint;
 use super::notes::remarks;
@@ -28,6 +29,8 @@ pub struct FitPlan {
     seed: u64,
     /// Whether the model gets what is known of its training rows: their fingerprint, and how they change in time.
     describes_rows: bool,
+    /// Rows that explanations compare with.
+    background: Option<Background>,
     /// Whether slopes are computed for extrapolation outside the training ranges.
     extrapolates: bool,
 }
@@ -73,7 +76,8 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &ColumnRoles, 
     FitPlan::of(table, method, seed, || {
         encode(table, target, inputs, PreprocessingConfig::of(method, inputs)).map(Arc::new)
     })
-    .map(|plan| FitPlan { describes_rows: true, ..plan })
+    .map(|plan| FitPlan { describes_rows: true, ..plan })?
+    .with_background(table, BACKGROUND)
 }
 
 impl FitPlan {
@@ -98,7 +102,18 @@ impl FitPlan {
         // A series may leave its range permanently: windows are not clipped, and neither are rows with times, whose
         // held-out predictions are made in the same way as those of new rows.
         let extrapolates = encoded.encoder.sequence().is_none() && encoded.data.times().is_none();
-        Ok(Self { method_plan, encoded, seed, describes_rows: false, extrapolates })
+        Ok(Self { method_plan, encoded, seed, describes_rows: false, background: None, extrapolates })
+    }
+
+    /// The same with a background of so many rows of the training table for explanations; 0: none.
+    ///
+    /// # Errors
+    /// When they are too many, or the table is not that of the plan.
+    pub fn with_background(self, table: &Table, rows: usize) -> Result<Self> {
+        if rows > MOST_BACKGROUND {
+            return Err(Error::option("background", format!("must be from 0 to {MOST_BACKGROUND}, found {rows}")));
+        }
+        Ok(Self { background: Background::of_training(table, &self.encoded, rows, self.seed)?, ..self })
     }
 
     /// The method with every data-dependent setting filled in.
@@ -109,7 +124,7 @@ impl FitPlan {
     /// The same for the model of a forecaster, whose rows are not those of a table: it uses inputs unchanged outside the
     /// training ranges.
     pub(crate) fn without_extrapolation(self) -> Self {
-        Self { extrapolates: false, describes_rows: false, ..self }
+        Self { extrapolates: false, describes_rows: false, background: None, ..self }
     }
 
     /// The training jobs; [`FitPlan::finish`] takes their results in this order.
@@ -122,7 +137,7 @@ impl FitPlan {
     /// # Errors
     /// When a job failed, or the results do not belong to the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
-        let Self { method_plan, encoded, seed, describes_rows, extrapolates } = self;
+        let Self { method_plan, encoded, seed, describes_rows, background, extrapolates } = self;
         let FitOutput { method, predictor, histories, out_of_fold } = method_plan.finish(trained)?;
         let mut warnings = encoded.warnings.clone();
         warnings.extend(skipped_steps(&histories));
@@ -134,7 +149,8 @@ impl FitPlan {
         record.time = encoded.time.as_ref().filter(|time| time.is_given).map(|time| time.name.clone());
         let fingerprint = describes_rows.then(|| fingerprint(&encoded));
         let helper = Helper::default();
-        let mut model = Model { method, encoder, predictor, record, calibration: None, fingerprint, helper };
+        let mut model =
+            Model { method, encoder, predictor, record, calibration: None, fingerprint, background, helper };
         let (held_out, baseline) = held_out_predictions(&model, &encoded, out_of_fold);
         let scores = HeldOutScores::new(&model, &held_out, &baseline)?;
         if !model.method.is_baseline() {

@@ -198,6 +198,24 @@ impl<'a> Columns<'a> {
         Self::new(rows, fields, blocks)
     }
 
+    /// The same with a column of text after the others.
+    ///
+    /// # Errors
+    /// When there is such a column already.
+    pub fn with_text(self, name: &str, cells: Vec<String>) -> Result<Self> {
+        let block = Block::Text(cells.into_iter().map(Cow::from).collect());
+        self.between(Vec::new(), (vec![Field::text(name, "a column of the output")], vec![block]))
+    }
+
+    /// The same after a column `row` with these numbers.
+    ///
+    /// # Errors
+    /// When there is such a column already.
+    pub fn numbered(self, numbers: Vec<i64>) -> Result<Self> {
+        let row = (Field::integer("row", "the number of the row"), Block::Integer(numbers));
+        self.between(vec![row], (Vec::new(), Vec::new()))
+    }
+
     /// The columns of `before`, these, and those of `after`.
     ///
     /// # Errors

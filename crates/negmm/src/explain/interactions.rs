@@ -1,0 +1,108 @@
+//! Interactions of pairs of columns: the Shapley interaction index (Grabisch and Roubens, 1999).
+//!
+//! ```text
+//! I_ij = E over permutations in which i and j are neighbours of
+//!        v(S, i, j) - v(S, i) - v(S, j) + v(S)          S: the columns before them
+//! ```
+//!
+//! It is 0 where the answer is a sum of a function without i and one without j.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::game::Row;
+use super::{Answer, Explainer, Explanation};
+use crate::{Error, Result, Rng};
+use negmm_data::Table;
+use negmm_dist::streams;
+
+/// The columns whose pairs are looked at: those with the largest contributions.
+const STRONGEST: usize = 5;
+
+/// How much two columns interact in an answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Interaction {
+    /// The two columns.
+    pub columns: [String; 2],
+    /// The answer.
+    pub answer: String,
+    /// The mean over rows of the absolute interaction.
+    pub strength: f64,
+    /// The mean over rows of the interaction with its sign.
+    pub mean: f64,
+}
+
+/// The interactions of the columns with the largest contributions in `explanation`, for all rows of a table and all
+/// answers of the explainer, the strongest first within each answer.
+///
+/// # Errors
+/// When the table cannot be encoded, or an answer needs a target.
+pub fn interactions(explainer: &Explainer<'_>, explanation: &Explanation, table: &Table) -> Result<Vec<Interaction>> {
+    if let Some(answer) = explainer.answers().iter().find(|answer| answer.needs_target()) {
+        return Err(Error::options(format!("interactions in the score {} are not available", answer.name())));
+    }
+    let (cells, _) = explainer.model().encoder().cells(table)?;
+    let mut found = Vec::new();
+    for (at, answer) in explainer.answers().iter().enumerate() {
+        let strengths = explanation.mean_absolute(at, None);
+        let mut order: Vec<usize> = (0..strengths.len()).filter(|column| strengths[*column] > 0.0).collect();
+        order.sort_by(|a, b| strengths[*b].total_cmp(&strengths[*a]));
+        order.truncate(STRONGEST);
+        let one = explainer.of_answer(at);
+        let mut own = Vec::new();
+        for (first, i) in order.iter().enumerate() {
+            for j in &order[first + 1..] {
+                let rows: Vec<f64> = (0..cells.rows())
+                    .into_par_iter()
+                    .map(|row| of_row(&one, Row { cells: &cells, row, y: None }, (*i, *j)))
+                    .collect::<Result<_>>()?;
+                let mean =
+                    |of: &dyn Fn(f64) -> f64| rows.iter().map(|row| of(*row)).sum::<f64>() / rows.len().max(1) as f64;
+                let names = explainer.columns();
+                own.push(Interaction {
+                    columns: [names[*i].to_string(), names[*j].to_string()],
+                    answer: answer.name().to_string(),
+                    strength: mean(&f64::abs),
+                    mean: mean(&|row| row),
+                });
+            }
+        }
+        own.sort_by(|a, b| b.strength.total_cmp(&a.strength));
+        found.extend(own);
+    }
+    Ok(found)
+}
+
+/// The interaction of two columns in the first answer for one row, by a permutation for each background row that is
+/// walked in both directions.
+fn of_row(explainer: &Explainer<'_>, row: Row<'_>, (i, j): (usize, usize)) -> Result<f64> {
+    let columns = explainer.columns().len();
+    let background = explainer.background();
+    let (mut others, mut masks) = (Vec::new(), Vec::new());
+    for other in 0..background.rows() {
+        let stream = streams::EXPLANATIONS.wrapping_add(2 << 32).wrapping_add(other as u64);
+        let mut rest: Vec<usize> = (0..columns).filter(|column| *column != j).collect();
+        Rng::new(explainer.random_seed(), stream).shuffle(&mut rest);
+        let place = rest.iter().position(|column| *column == i).unwrap_or(0);
+        for before in [&rest[..place], &rest[place + 1..]] {
+            for with in [&[][..], &[i], &[j], &[i, j]] {
+                let mut mask = vec![false; columns];
+                before.iter().chain(with).for_each(|column| mask[*column] = true);
+                masks.extend(mask);
+                others.push(other as u32);
+            }
+        }
+    }
+    let values = explainer.game().values(row, &others, &masks)?;
+    let one = |values: &[f64]| values[3] - values[2] - values[1] + values[0];
+    let of_other = |values: &[f64]| 0.5 * (one(&values[..4]) + one(&values[4..]));
+    Ok(values.chunks(8).zip(background.weights()).map(|(values, weight)| weight * of_other(values)).sum())
+}
+
+impl Explainer<'_> {
+    /// The same with one of its answers.
+    fn of_answer(&self, answer: usize) -> Self {
+        self.with_answers(vec![Answer::clone(&self.answers()[answer])], answer)
+    }
+}
