@@ -143,6 +143,21 @@ class JointDistribution:
             above[self._target(target)] = float(bound)
         return self._predictions.probability(below, above)
 
+    def region(self, coverage: float = 0.9, kind: str = "density") -> tuple[Numbers, Numbers]:
+        """The border of the region of this coverage in each row, and its volume.
+
+        ``kind="density"``: the highest-density region {y: logpdf(y) >= border}; ``kind="ellipsoid"``: all vectors whose
+        Mahalanobis distance from the mean is at most the border.
+        """
+        if not 0 < coverage < 1:
+            raise ValueError(f"expected a coverage strictly between 0 and 1, found {coverage}")
+        return self._predictions.regions(kind, np.full(len(self), 1.0 - coverage))
+
+    def contains(self, y: ArrayLike, border: ArrayLike, kind: str = "density") -> NDArray[np.bool_]:
+        """Whether the regions with these borders contain ``y``, rows × targets."""
+        at = self._predictions.region_statistic(kind, self._vectors(y).ravel())
+        return at <= np.asarray(border) if kind == "ellipsoid" else at >= np.asarray(border)
+
     def scores(self, y: ArrayLike) -> dict[str, Any]:
         """Mean scores of the observed ``y``, rows × targets: those of ``negmm evaluate``."""
         return json.loads(self._predictions.scores(self._vectors(y).ravel()))
@@ -229,18 +244,21 @@ class JointRegressor(RegressorMixin, BaseEstimator):
     ) -> Self:
         """Fits the joint distribution of the columns of ``y`` given ``X``; NaN in ``y`` is a target that is not known.
 
-        ``X`` is what the other estimators take; ``y`` is an array or a data frame of shape (rows, targets).
+        ``X`` is what the other estimators take; ``y`` is an array or a data frame of shape (rows, targets), or (rows,)
+        of one target.
         """
         if y is None:
             raise ValueError("This JointRegressor estimator requires y to be passed, but the target y is None.")
-        for name in ("model_", "targets_", "_names", "n_features_in_", "feature_names_in_"):
+        for name in ("model_", "targets_", "_names", "_one_dimensional", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         with python_errors(X):
             X = self._check_X(X, reset=True, least_rows=2)
             columns = getattr(y, "columns", None)
             values = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_2d=False, input_name="y")
-            if values.ndim != 2 or values.shape[1] < 2:
-                raise ValueError(f"expected at least 2 targets for each row, found shape {values.shape}")
+            self._one_dimensional = values.ndim == 1
+            values = values[:, np.newaxis] if values.ndim == 1 else values
+            if values.ndim != 2 or values.shape[1] < 1:
+                raise ValueError(f"expected targets of shape (rows, targets), found {values.shape}")
             check_consistent_length(X, values)
             width = self.n_features_in_
             self._names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{i}" for i in range(width)])]
@@ -281,8 +299,9 @@ class JointRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Numbers:
-        """The mean of each target, rows × targets."""
-        return self.predict_dist(X).mean()
+        """The mean of each target, rows × targets; rows where ``y`` had one dimension."""
+        means = self.predict_dist(X).mean()
+        return means[:, 0] if self.__dict__.get("_one_dimensional", False) else means
 
     def predict_dist(self, X: Any) -> JointDistribution:
         """The joint distribution of each row."""
@@ -294,6 +313,58 @@ class JointRegressor(RegressorMixin, BaseEstimator):
         index = getattr(X, "index", None)
         index = index if index is not None and not callable(index) and len(index) == len(predictions) else None
         return JointDistribution(predictions, index=index, n_jobs=self.n_jobs)
+
+    def calibrate(
+        self: Self, X: Any, y: ArrayLike, by: Sequence[Any] | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Calibrates conformal regions on rows that the model was not fitted to; by the groups ``by``, where given."""
+        check_is_fitted(self)
+        with python_errors(X):
+            rows = table(self._check_X(X, reset=False, least_rows=1), self._names, [])
+            values = check_array(y, dtype=np.float64, input_name="y")
+            check_consistent_length(X, values)
+            if values.shape[1] != len(self.targets_):
+                raise ValueError(f"expected {len(self.targets_)} targets for each row, found {values.shape[1]}")
+            weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).tolist()
+            groups = None if by is None else [str(name) for name in by]
+            self.model_ = self.model_.calibrated(
+                rows,
+                np.ascontiguousarray(values).ravel(),
+                by=groups,
+                weights=weights,
+                threads=threads_of(self.n_jobs),
+            )
+        return self
+
+    def conformal_region(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        kind: str = "density",
+        by: Sequence[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> tuple[Numbers, Numbers]:
+        """Border and volume of the conformal region of each row, as :meth:`JointDistribution.region`; after
+        :meth:`calibrate`."""
+        dist = self.predict_dist(X)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).tolist()
+        groups = None if by is None else [str(name) for name in by]
+        with python_errors(X):
+            outside = self.model_.outside(kind, coverage, len(dist), by=groups, weights=weights)
+            return dist._predictions.regions(kind, outside)
+
+    def guarantees(self, coverage: float = 0.9, kind: str = "density") -> dict[str, str]:
+        """The coverage guarantee of conformal regions in each group, as a sentence; without groups that of all rows,
+        under an empty name."""
+        check_is_fitted(self)
+        with python_errors():
+            return dict(self.model_.guarantees(kind, coverage))
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Writes an ONNX graph from named columns to weights, means and factors of the mixtures, and to mean, sd and
+        quantiles of each target. Not of copulas and chains: these are parts of most fits of "auto"."""
+        check_is_fitted(self)
+        write_atomically(path, self.model_.to_onnx())
 
     @property
     def record_(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from negmm import _native
+from negmm.joint import JointRegressor
 from negmm.messages import python_errors
 from negmm.regressor import DistributionRegressor
 from negmm.threads import threads_of
@@ -44,6 +45,13 @@ class BatchPredictor:
         Fractions: the mean of the lowest targets (``shortfall_0.05``).
     parts, novelty, components : bool
         The parts of the variance, how far rows lie outside the ranges of training, the components of the mixtures.
+    combine, given, box : str or several
+        Of a model of several targets: linear combinations (``"profit = revenue - cost"``), targets that are known
+        (``"cost"``, from the batch, or ``"cost=3"``), boxes (``"revenue > 100, cost < 50"``).
+    correlation, density : bool
+        Of several targets: their correlations; the log density of the row's own targets.
+    joint_region, ellipsoid : float or several
+        Of several targets: coverages of regions of all of them together.
     keep : names of columns
         Columns of the batch that come first, unchanged.
     n_jobs : int
@@ -61,7 +69,7 @@ class BatchPredictor:
 
     def __init__(
         self,
-        model: DistributionRegressor | str | os.PathLike[str],
+        model: DistributionRegressor | JointRegressor | str | os.PathLike[str],
         *,
         interval: Levels = (),
         quantiles: Levels = (),
@@ -73,14 +81,20 @@ class BatchPredictor:
         parts: bool = False,
         novelty: bool = False,
         components: bool = False,
+        combine: str | Sequence[str] = (),
+        given: str | Sequence[str] = (),
+        box: str | Sequence[str] = (),
+        correlation: bool = False,
+        density: bool = False,
+        joint_region: Levels = (),
+        ellipsoid: Levels = (),
         keep: Sequence[str] = (),
         n_jobs: int | None = None,
     ) -> None:
-        if not isinstance(model, DistributionRegressor):
-            from negmm.methods import load
-
-            model = load(model)
-        self._model: _native.Model = model.model_
+        if not isinstance(model, DistributionRegressor | JointRegressor):
+            model = _loaded(model)
+        several = isinstance(model, JointRegressor)
+        self._model: _native.Model | _native.JointModel = model.model_
         self._inputs: list[str] = list(model._names)
         numbers = {
             "quantiles": quantiles,
@@ -90,14 +104,26 @@ class BatchPredictor:
             "below": below,
             "equal": equal,
             "shortfall": shortfall,
+            "joint_region": joint_region,
+            "ellipsoid": ellipsoid,
         }
-        switches = {"parts": parts, "novelty": novelty, "components": components}
+        switches = {
+            "parts": parts,
+            "novelty": novelty,
+            "components": components,
+            "correlation": correlation,
+            "density": density,
+        }
         listed = [(name, _listed(values)) for name, values in numbers.items()]
         self._query = [(name, text) for name, text in listed if text]
         self._query += [(name, "true") for name, on in switches.items() if on]
+        self._query += [("combine", text) for text in _texts(combine)] + [("box", text) for text in _texts(box)]
+        self._query += [("given", ",".join(_texts(given)))] if _texts(given) else []
         self._n_jobs = n_jobs
         self.keep = list(keep)
         with python_errors():
+            if several:
+                self._inputs += [name for name in model.model_.needed(self._query) if name not in self._inputs]
             fields = self._model.fields(self._query)
         self.types: dict[str, type] = {name: TYPES[value_type] for name, value_type in fields}
         twice = sorted(set(self.keep) & set(self.types))
@@ -140,6 +166,22 @@ def _whole(column: Any) -> Any:
     import pyarrow as pa
 
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+
+
+def _loaded(path: str | os.PathLike[str]) -> DistributionRegressor | JointRegressor:
+    """The estimator of a model file, of one target or of several."""
+    from negmm.methods import load
+
+    try:
+        return load(path)
+    except ValueError as error:
+        if "several targets" not in str(error):
+            raise
+    return JointRegressor.load(path)
+
+
+def _texts(texts: str | Sequence[str]) -> list[str]:
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _listed(numbers: Levels) -> str:

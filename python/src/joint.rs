@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use negmm::joint::{Combination, JointMetrics, fit_joint_with};
+use negmm::conformal::{CalibrationSet, Labels, SetKind};
+use negmm::joint::{Combination, JointMetrics, RegionKind, fit_joint_with};
+use negmm::predict::{JointQuery, arrow_schema};
 use negmm::train::Callbacks;
 use negmm::{FitOptions, Method};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -12,7 +14,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
+use crate::arrow::ArrowBatches;
 use crate::error::{exception, warnings};
+use crate::model::check_cancelled;
 use crate::predictions::Predictions;
 use crate::table::Table;
 use crate::task::{Described, Task};
@@ -20,6 +24,11 @@ use crate::threads::{interruptible, interruptible_with};
 use crate::trainer::Trainer;
 
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
+/// Pairs of a parameter's name and its text.
+type Pairs = Vec<(String, String)>;
+
+/// Rows that are predicted at once.
+const BATCH: usize = 1_024;
 
 /// A fitted model of several targets.
 #[pyclass(frozen, module = "negmm._native")]
@@ -75,6 +84,12 @@ impl JointModel {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// The model as an ONNX graph.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| negmm_onnx::export_joint(&self.0)).map_err(exception)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         Ok((slf.getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
@@ -93,6 +108,97 @@ impl JointModel {
         Ok((JointPredictions(predictions), warnings.sentences()))
     }
 
+    /// Name and type of the columns of a query.
+    fn fields(&self, query: Pairs) -> PyResult<Vec<(String, &'static str)>> {
+        let fields = JointQuery::from_pairs(query).and_then(|query| query.fields(&self.0)).map_err(exception)?;
+        Ok(fields.into_iter().map(|field| (field.name, field.value_type.name())).collect())
+    }
+
+    /// The targets that a query reads from the data.
+    fn needed(&self, query: Pairs) -> PyResult<Vec<String>> {
+        let query = JointQuery::from_pairs(query).map_err(exception)?;
+        Ok(query.needed(&self.0).into_iter().map(str::to_string).collect())
+    }
+
+    /// The columns of a query of each row, as a stream of Arrow.
+    #[pyo3(signature = (table, query, *, threads))]
+    fn columns(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, Table>,
+        query: Pairs,
+        threads: usize,
+    ) -> PyResult<ArrowBatches> {
+        let (model, table) = (self.0.clone(), table.get().0.clone());
+        let query = JointQuery::from_pairs(query).map_err(exception)?;
+        let batches = interruptible(py, threads, move |cancel| {
+            let schema = arrow_schema(&query.fields(&model)?);
+            let needed = query.needed(&model);
+            let mut batches = Vec::new();
+            for first in (0..table.rows()).step_by(BATCH) {
+                let rows: Vec<usize> = (first..table.rows().min(first + BATCH)).collect();
+                let own = table.select_rows(&rows);
+                let predictions = model.predict(&own)?;
+                let column = |name: &&str| match own.numbers(name) {
+                    Some(numbers) => numbers.map(|numbers| numbers.to_vec()),
+                    None => Err(negmm::Error::data(own.absent(&[name]))),
+                };
+                let observed = needed.iter().map(column).collect::<negmm::Result<Vec<_>>>()?;
+                let columns = query.columns(&predictions, &observed, &needed, None, (first as u64, &[]))?;
+                batches.push(columns.to_record_batch()?);
+                check_cancelled(cancel)?;
+            }
+            Ok(ArrowBatches::new(schema, batches))
+        })?;
+        batches.map_err(exception)
+    }
+
+    /// The model with conformal regions, calibrated on rows that it was not fitted to: their targets (rows × targets), and
+    /// optionally the group and the weight of each row.
+    #[pyo3(signature = (table, y, *, by, weights, threads))]
+    fn calibrated(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, Table>,
+        y: PyReadonlyArray1<'_, f64>,
+        by: Option<Vec<String>>,
+        weights: Option<Vec<f64>>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let (model, table, y) = (self.0.clone(), table.get().0.clone(), y.as_array().to_vec());
+        let calibrated = interruptible(py, threads, move |_| {
+            let (grouped, weighted) = (by.is_some(), weights.is_some());
+            let labels = Labels { groups: by.unwrap_or_default(), weights: weights.unwrap_or_default() };
+            let mut rows = CalibrationSet::default();
+            model.predict(&table)?.add_to(&mut rows, &y, labels)?;
+            let calibration = rows.calibration(grouped.then_some("by"), weighted.then_some("sample_weight"))?;
+            Ok(negmm::JointModel::clone(&model).calibrated(calibration))
+        })?;
+        calibrated.map(|model| Self(Arc::new(model))).map_err(exception)
+    }
+
+    /// For each row the predicted probability outside its conformal region, of highest density or an ellipsoid.
+    #[pyo3(signature = (kind, coverage, rows, *, by, weights))]
+    fn outside<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        coverage: f64,
+        rows: usize,
+        by: Option<Vec<String>>,
+        weights: Option<Vec<f64>>,
+    ) -> PyResult<Numbers<'py>> {
+        let labels = Labels { groups: by.unwrap_or_default(), weights: weights.unwrap_or_default() };
+        let outside = self.calibration()?.outside(sets(kind)?.1, coverage, rows, &labels).map_err(exception)?;
+        Ok(outside.into_pyarray(py))
+    }
+
+    /// The coverage guarantee of conformal regions, a sentence for each group.
+    fn guarantees(&self, kind: &str, coverage: f64) -> PyResult<Vec<(String, String)>> {
+        let guarantees = self.calibration()?.guarantees(sets(kind)?.1, coverage).into_iter();
+        Ok(guarantees.map(|own| (own.group.to_string(), own.guarantee.to_string())).collect())
+    }
+
     /// The model as JSON: method, targets, inputs, forms with their weights, training record.
     fn describe(&self) -> String {
         let model = &self.0;
@@ -106,6 +212,28 @@ impl JointModel {
             "record": model.record(),
         })
         .to_string()
+    }
+}
+
+impl JointModel {
+    fn calibration(&self) -> PyResult<&negmm::conformal::Calibration> {
+        self.0.calibration().ok_or_else(|| {
+            exception(negmm::Error::options(
+                "the model has no calibration: call calibrate with rows that it has not seen",
+            ))
+        })
+    }
+}
+
+/// Kinds of regions by name.
+fn sets(kind: &str) -> PyResult<(RegionKind, SetKind)> {
+    match kind {
+        "density" => Ok((RegionKind::HighestDensity, SetKind::Regions)),
+        "ellipsoid" => Ok((RegionKind::Ellipsoid, SetKind::Ellipsoids)),
+        other => {
+            let message = format!("kind must be density or ellipsoid, found {other:?}");
+            Err(exception(negmm::Error::options(message)))
+        }
     }
 }
 
@@ -199,6 +327,31 @@ impl JointPredictions {
     /// The log density at rows × targets.
     fn logpdf<'py>(&self, py: Python<'py>, y: PyReadonlyArray1<'py, f64>) -> Numbers<'py> {
         self.0.mixtures().log_pdf(&y.as_array().to_vec()).into_pyarray(py)
+    }
+
+    /// The border of the region of each row that leaves this probability outside, and its volume.
+    fn regions<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        outside: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
+        let (kind, outside) = (sets(kind)?.0, outside.as_array().to_vec());
+        let regions = py.detach(|| self.0.regions_leaving(kind, &outside, 0)).map_err(exception)?;
+        let (borders, volumes): (Vec<f64>, Vec<f64>) =
+            regions.into_iter().map(|region| (region.border, region.volume)).unzip();
+        Ok((borders.into_pyarray(py), volumes.into_pyarray(py)))
+    }
+
+    /// The log density at rows × targets, or the Mahalanobis distance from the mean.
+    fn region_statistic<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        y: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Numbers<'py>> {
+        let at = self.0.region_statistic(sets(kind)?.0, &y.as_array().to_vec()).map_err(exception)?;
+        Ok(at.into_pyarray(py))
     }
 
     /// Rows × draws × targets.

@@ -54,7 +54,7 @@ fn sets(regions: bool) -> SetKind {
     if regions { SetKind::Regions } else { SetKind::Intervals }
 }
 
-fn check_cancelled(cancel: &AtomicBool) -> negmm::Result<()> {
+pub(crate) fn check_cancelled(cancel: &AtomicBool) -> negmm::Result<()> {
     if cancel.load(Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
 }
 

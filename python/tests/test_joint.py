@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.multioutput import MultiOutputRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from negmm import Distribution, JointDistribution, JointRegressor, NEGMMRegressor
+from negmm.scoring import BatchPredictor
 
 
 def rows(count: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -94,8 +96,8 @@ def test_frames_give_their_names_and_nan_is_a_target_that_is_not_known() -> None
 
 def test_bad_input_has_a_clear_error() -> None:
     x, y = rows(60)
-    with pytest.raises(ValueError, match="at least 2 targets"):
-        quick().fit(x, y[:, :1])
+    with pytest.raises(ValueError, match="shape"):
+        quick().fit(x, np.zeros((60, 0)))
     with pytest.raises(ValueError, match="are identical: leave one out"):
         quick().fit(x, np.column_stack([y[:, 0], y[:, 0]]))
     with pytest.raises(ValueError, match="predicts one target: for several use"):
@@ -107,6 +109,87 @@ def test_bad_input_has_a_clear_error() -> None:
         dist.conditional({0: 1.0, 1: 2.0})
     with pytest.raises(ValueError, match="expected shape"):
         dist.logpdf(y[:, 0])
+
+
+@parametrize_with_checks(
+    [JointRegressor("ne-gmm", options={"epochs": 3, "hidden": [8], "components": 2})],
+    expected_failed_checks=lambda _: {
+        "check_sample_weight_equivalence_on_dense_data": "validation rows and batches are drawn at random"
+    },
+)
+def test_scikit_learns_checks(estimator, check) -> None:
+    check(estimator)
+
+
+def test_one_target_may_have_one_dimension() -> None:
+    x, y = rows(80)
+    flat, column = quick(epochs=3).fit(x, y[:, 0]), quick(epochs=3).fit(x, y[:, :1])
+    assert flat.predict(x).shape == (80,) and column.predict(x).shape == (80, 1)
+    np.testing.assert_array_equal(flat.predict(x), column.predict(x)[:, 0])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(flat)).predict(x), flat.predict(x))
+
+
+def test_regions_are_conformal_after_calibration() -> None:
+    x, y = rows(900)
+    model = quick(epochs=5).fit(x[:300], y[:300])
+    dist = model.predict_dist(x[600:])
+    border, volume = dist.region(0.9)
+    assert border.shape == (300,) and (volume > 0).all()
+    held = dist.contains(y[600:], border).mean()
+    distance, _ = dist.region(0.5, kind="ellipsoid")
+    assert 0.2 < dist.contains(y[600:], distance, kind="ellipsoid").mean() < held
+    with pytest.raises(ValueError, match="has no calibration"):
+        model.conformal_region(x)
+    model.calibrate(x[300:600], y[300:600])
+    for kind in ("density", "ellipsoid"):
+        border, _ = model.conformal_region(x[600:], 0.9, kind=kind)
+        assert abs(dist.contains(y[600:], border, kind=kind).mean() - 0.9) < 0.06
+        assert "at least 90 % on average" in model.guarantees(0.9, kind=kind)[""]
+    with pytest.raises(ValueError, match="density or ellipsoid"):
+        dist.region(0.9, kind="box")
+
+
+def test_batches_of_arrow_are_scored(tmp_path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    x, y = rows(100)
+    model = quick(epochs=3).fit(x, y)
+    model.save(tmp_path / "joint.negmm")
+    batch = pa.record_batch({"x0": x[:5, 0], "y0": y[:5, 0], "id": list("abcde")})
+    asked = {"combine": "s = y0 + y1", "interval": 0.9, "correlation": True, "joint_region": 0.5}
+    predictor = BatchPredictor(str(tmp_path / "joint.negmm"), keep=["id"], **asked)
+    scored = predictor(batch)
+    assert scored.schema.names == ["id", *predictor.names]
+    dist = model.predict_dist(x[:5])
+    np.testing.assert_allclose(scored.column("s_mean").to_numpy(), dist.linear("s = y0 + y1").mean())
+    np.testing.assert_allclose(scored.column("joint_region_0.5_log_density").to_numpy(), dist.region(0.5)[0])
+    given = BatchPredictor(model, given="y0")(batch)
+    expected = dist.conditional({"y0": y[:5, 0]}).mean()[:, 0]
+    np.testing.assert_allclose(given.column("y1_mean").to_numpy(), expected)
+    with pytest.raises(ValueError, match="found none called y0"):
+        BatchPredictor(model, given="y0")(pa.record_batch({"x0": x[:5, 0]}))
+
+
+def test_onnx_graphs_have_the_same_answers(tmp_path) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    x, y = rows(200)
+    y[:, 1] = np.round(4 * y[:, 1]) / 4
+    model = quick(epochs=5).fit(x, y)
+    model.to_onnx(tmp_path / "joint.onnx")
+    session = onnxruntime.InferenceSession(str(tmp_path / "joint.onnx"))
+    levels = np.array([0.1, 0.5, 0.9])
+    names = ["weights", "means", "factors", "mean", "sd", "quantiles"]
+    found = dict(zip(names, session.run(names, {"x0": x[:40], "levels": levels}), strict=True))
+    dist = model.predict_dist(x[:40])
+    weights, means, factors = dist.components()
+    np.testing.assert_allclose(found["weights"], weights, atol=1e-5)
+    np.testing.assert_allclose(found["means"], means, rtol=1e-4, atol=1e-4)
+    below = np.tril_indices(2)
+    np.testing.assert_allclose(found["factors"], factors[:, :, below[0], below[1]], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(found["mean"], dist.mean(), rtol=1e-4, atol=1e-4)
+    sds = np.column_stack([dist.marginal(target).std() for target in range(2)])
+    np.testing.assert_allclose(found["sd"], sds, rtol=1e-4, atol=1e-4)
+    first = np.column_stack([dist.marginal(0).ppf(level) for level in levels])
+    np.testing.assert_allclose(found["quantiles"][:, 0], first, rtol=1e-3, atol=1e-3)
 
 
 def test_it_follows_the_conventions_of_multioutput_regressors() -> None:

@@ -3,10 +3,10 @@
 //! score, CRPS and coverage of the sum, and seconds of the fit.
 //!
 //! ```text
-//! joint [--sets a,b] [--splits N] [--rows N] [--preset NAME]
+//! joint [--sets a,b] [--splits N] [--split S] [--rows N] [--preset NAME] [--only joint|independent]
 //! ```
 //!
-//! `--splits` is how many of the five splits (all), `--rows` the most training rows. Data from the folder `NEGMM_DATA`, else
+//! `--splits` is how many of the five splits (all), `--split` one of them from 0, `--rows` the most training rows. Data from the folder `NEGMM_DATA`, else
 //! `../shared/data`.
 
 use std::error::Error;
@@ -15,14 +15,22 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use negmm::joint::{Copula, JointForm, JointMetrics, JointPart, fit_joint_with};
+use negmm::method::NeGmm;
 use negmm::{FitOptions, JointModel, Method, Model, Table, fit_with};
 use negmm_bench::options::Options;
 
 const SETS: [&str; 6] = ["enb", "jura", "slump", "births", "air", "house"];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::read(&["--sets", "--splits", "--rows", "--preset"])?;
+    let options = Options::read(&["--sets", "--splits", "--split", "--rows", "--preset", "--only"])?;
     let splits: usize = options.get("--splits", usize::MAX)?;
+    let only: Option<usize> = options.text("--split").map(|_| options.get("--split", 0)).transpose()?;
+    let [with_joint, with_independent] = match options.text("--only") {
+        None => [true, true],
+        Some("joint") => [true, false],
+        Some("independent") => [false, true],
+        Some(other) => return Err(format!("--only cannot be {other:?}").into()),
+    };
     let most: usize = options.get("--rows", usize::MAX)?;
     let sets: Vec<String> = options.list("--sets", SETS.map(str::to_string).to_vec())?;
     let (mut joint, mut single) = (Method::default().for_several_targets(), Method::default());
@@ -41,7 +49,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let names: Vec<&str> =
             targets[set].as_array().ok_or("targets of a set")?.iter().filter_map(|name| name.as_str()).collect();
         let table = Table::read(folder.join(format!("{set}.csv.gz")))?;
-        for (split, line) in unpacked(&folder.join(format!("splits/{set}.txt.gz")))?.lines().take(splits).enumerate() {
+        for (split, line) in unpacked(&folder.join(format!("splits/{set}.txt.gz")))?.lines().enumerate().take(splits) {
+            if only.is_some_and(|only| only != split) {
+                continue;
+            }
             let test: Vec<usize> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
             let mut is_test = vec![false; table.rows()];
             test.iter().for_each(|row| is_test[*row] = true);
@@ -61,22 +72,34 @@ fn main() -> Result<(), Box<dyn Error>> {
                 );
                 Ok(())
             };
-            let start = Instant::now();
-            let fitted = fit_joint_with(&train, &names, &joint, &FitOptions::default())?;
-            print("joint auto", &fitted.model, start.elapsed().as_secs_f64())?;
-            for part in fitted.model.parts() {
-                let what = format!("{} alone (weight {:.2})", part.form.name(), part.weight);
-                let alone = fitted.model.with_parts(vec![JointPart { weight: 1.0, form: part.form.clone() }])?;
-                print(&what, &alone, f64::NAN)?;
+            if with_joint {
+                let start = Instant::now();
+                let fitted = fit_joint_with(&train, &names, &joint, &FitOptions::default())?;
+                print("joint auto", &fitted.model, start.elapsed().as_secs_f64())?;
+                for (name, energy) in &fitted.model.record().forms {
+                    println!("# {set} {split}: held-out energy score of {name} {energy:.4}");
+                }
+                for part in fitted.model.parts() {
+                    let what = format!("{} alone (weight {:.2})", part.form.name(), part.weight);
+                    let alone = fitted.model.with_parts(vec![JointPart { weight: 1.0, form: part.form.clone() }])?;
+                    print(&what, &alone, f64::NAN)?;
+                }
             }
-            let start = Instant::now();
-            let models = names.iter().map(|name| one(&train, name, &names, &single)).collect::<Result<Vec<_>, _>>()?;
-            let seconds = start.elapsed().as_secs_f64();
-            let d = names.len();
-            let identity = (0..d * d).map(|at| f64::from(u8::from(at / d == at % d))).collect();
-            let form = JointForm::Copula(Copula { models, correlation: identity });
-            let independent = fitted.model.with_parts(vec![JointPart { weight: 1.0, form }])?;
-            print("independent pools", &independent, seconds)?;
+            if with_independent {
+                let start = Instant::now();
+                let models =
+                    names.iter().map(|name| one(&train, name, &names, &single)).collect::<Result<Vec<_>, _>>()?;
+                let seconds = start.elapsed().as_secs_f64();
+                let d = names.len();
+                let correlation = (0..d * d).map(|at| f64::from(u8::from(at / d == at % d))).collect();
+                // Any joint model gives the targets their units.
+                let mut quick = Method::from(NeGmm::default()).for_several_targets();
+                quick.set("epochs", "1")?;
+                let form = JointForm::Copula(Copula { models, correlation });
+                let independent = fit_joint_with(&train, &names, &quick, &FitOptions::default())?.model;
+                let independent = independent.with_parts(vec![JointPart { weight: 1.0, form }])?;
+                print("independent pools", &independent, seconds)?;
+            }
         }
     }
     Ok(())

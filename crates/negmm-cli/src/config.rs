@@ -100,7 +100,6 @@ impl CompareConfig {
     /// # Errors
     /// As [`FitConfig::new`].
     pub fn new(compare: &Compare) -> Result<Self, Error> {
-        compare.data_flags.check_one_target("compare")?;
         let (flags, forecast) = (&compare.data_flags, &compare.forecast);
         let data = if compare.methods.is_none() && flags.is_forecast(forecast) {
             flags.of_forecaster(forecast)?
@@ -112,7 +111,19 @@ impl CompareConfig {
         let splitting = Splitting::new(&compare.splits, &data, COMPARE_TEST)?;
         Ok(Self { data, methods, splitting })
     }
+
+    /// The same for several targets: its methods are those that predict them together.
+    ///
+    /// # Errors
+    /// As [`FitConfig::new`].
+    pub fn of_several_targets(self, compare: &Compare) -> Result<Self, Error> {
+        let methods = joint_methods(compare.methods.as_ref(), &JOINT_METHODS, &compare.set)?;
+        Ok(Self { methods, ..self })
+    }
 }
+
+/// The methods of several targets that are compared where none is named.
+const JOINT_METHODS: [&str; 4] = ["auto", "ne-gmm", "mdn", "ensemble"];
 
 /// What `tune` is to do.
 #[derive(Debug)]
@@ -131,11 +142,19 @@ impl TuneConfig {
     /// # Errors
     /// As [`FitConfig::new`].
     pub fn new(tune: &Tune) -> Result<Self, Error> {
-        tune.data_flags.check_one_target("tune")?;
         let data = tune.data_flags.of_rows(None, "")?;
         let methods = methods(tune.methods.as_ref(), vec![Method::by_name(TUNED)?], &tune.set, &data)?;
         let splitting = Splitting::new(&tune.splits, &data, TUNE_TEST)?;
         Ok(Self { data, methods, splitting })
+    }
+
+    /// The same for several targets.
+    ///
+    /// # Errors
+    /// As [`FitConfig::new`].
+    pub fn of_several_targets(self, tune: &Tune) -> Result<Self, Error> {
+        let methods = joint_methods(tune.methods.as_ref(), &[TUNED], &tune.set)?;
+        Ok(Self { methods, ..self })
     }
 }
 
@@ -155,16 +174,6 @@ impl ColumnFlags {
 }
 
 impl DataFlags {
-    /// An error where several targets are named for a command of one.
-    fn check_one_target(&self, command: &str) -> Result<(), Error> {
-        match &self.columns.targets {
-            Some(Names(names)) if names.len() > 1 => Err(Error::options(format!(
-                "{command} scores models of one target: for several see `negmm fit` and `negmm evaluate`"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
     /// Whether a forecaster can be made: of a sequence, whose values are not modelled by an LSTM.
     fn is_forecast(&self, forecast: &ForecastFlags) -> bool {
         let SequenceFlags { sequence, window } = &self.sequence;
@@ -322,16 +331,38 @@ fn methods(
     if data.inputs.sequence.is_some() {
         methods = methods.into_iter().map(Method::for_sequences).collect();
     }
+    set_known(&mut methods, set)?;
+    Ok(methods)
+}
+
+/// The methods that are named, else `otherwise`, with their defaults for several targets.
+fn joint_methods(names: Option<&Names>, otherwise: &[&str], set: &[Assignment]) -> Result<Vec<Method>, Error> {
+    let names: Vec<&str> = match names {
+        Some(Names(names)) => names.iter().map(String::as_str).collect(),
+        None => otherwise.to_vec(),
+    };
+    let method = |name: &&str| {
+        let method = Method::by_name(name)?;
+        method.check_several_targets()?;
+        Ok(method.for_several_targets())
+    };
+    let mut methods = names.iter().map(method).collect::<Result<Vec<_>, Error>>()?;
+    set_known(&mut methods, set)?;
+    Ok(methods)
+}
+
+/// Gives each method those of the options that it has.
+fn set_known(methods: &mut [Method], set: &[Assignment]) -> Result<(), Error> {
     let settings: Vec<(&str, &str)> = set.iter().map(|set| (set.option.as_str(), set.value.as_str())).collect();
     let mut used = vec![false; settings.len()];
-    for method in &mut methods {
+    for method in methods {
         let known = method.configure_known(&settings)?;
         used.iter_mut().zip(known).for_each(|(used, known)| *used |= known);
     }
     if let Some(at) = used.iter().position(|used| !used) {
         return Err(Error::options(format!("none of the methods compared has an option {:?}", settings[at].0)));
     }
-    Ok(methods)
+    Ok(())
 }
 
 /// How rows are divided into training and test rows.

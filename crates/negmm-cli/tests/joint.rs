@@ -86,3 +86,116 @@ fn bad_requests_have_one_clear_sentence() {
         assert!(outcome.err.contains(message), "{}", outcome.err);
     }
 }
+
+#[test]
+fn several_targets_are_compared_and_tuned() {
+    let folder = folder();
+    let compare =
+        "compare t.csv --target revenue,cost --ignore copy,sum,kind --methods ne-gmm,mdn --set epochs=3 --folds 2";
+    let compared = folder.run(&[&compare.split(' ').collect::<Vec<_>>()[..], &["--svg", "c.svg"]].concat());
+    assert_eq!(compared.code, Some(0), "{}", compared.err);
+    let text = compared.text();
+    assert!(text.contains("targets \"revenue\", \"cost\", 2 splits") && text.contains("in 90 % region"), "{text}");
+    assert!(String::from_utf8(folder.read("c.svg")).unwrap().contains("Energy score"));
+    folder.refused(
+        &["compare", "t.csv", "--target", "revenue,cost", "--methods", "ngboost"],
+        2,
+        "error: method ngboost predicts one target: for several use auto, ne-gmm, mdn or ensemble",
+    );
+    let tune = "tune t.csv --target revenue,cost --ignore copy,sum,kind --methods mdn --set epochs=3 --try components=1,2 \
+        --folds 2 --journal j -o best.negmm --json";
+    let tuned = folder.run(&tune.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(tuned.code, Some(0), "{}", tuned.err);
+    let ranking = tuned.json()["result"]["ranking"].as_array().unwrap().clone();
+    let energy = |at: usize| ranking[at]["energy"]["mean"].as_f64().unwrap();
+    assert!(ranking.len() == 2 && energy(0) <= energy(1));
+    assert!(folder.run(&["inspect", "best.negmm"]).text().starts_with("mdn for \"revenue\", \"cost\" together"));
+    let refused = folder.run(&["tune", "t.csv", "--target", "revenue,cost", "--by", "crps", "--journal", "k"]);
+    assert!(
+        refused.err.contains("by must be energy, nll, crps_of_sum or variogram for several targets"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn joint_regions_are_calibrated_predicted_and_monitored() {
+    let folder = folder();
+    let refused = folder.run(&["predict", "m.negmm", "t.csv", "--conformal", "--ellipsoid", "0.9"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("the model has no calibration: see `negmm calibrate`"), "{}", refused.err);
+    let calibrated = folder.run(&["calibrate", "m.negmm", "t.csv", "-o", "c.negmm"]);
+    assert_eq!(calibrated.code, Some(0), "{}", calibrated.err);
+    let text = calibrated.text();
+    assert!(text.contains("coverage of conformal ellipsoids and regions") && text.contains("(80 rows)"), "{text}");
+    let asked =
+        ["predict", "c.negmm", "t.csv", "--conformal", "--joint-region", "0.9", "--ellipsoid", "0.8", "--density"];
+    let text = folder.run(&asked).text();
+    let header = "revenue_mean,revenue_sd,cost_mean,cost_sd,log_density,joint_region_0.9_log_density,joint_region_0.9_volume,\
+        joint_region_0.9_contains,ellipsoid_0.8_distance,ellipsoid_0.8_volume,ellipsoid_0.8_contains";
+    assert_eq!(text.lines().next(), Some(header));
+    let inside = |column: usize| {
+        text.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse::<f64>().unwrap()).sum::<f64>()
+    };
+    // These are the rows of calibration themselves.
+    assert!(inside(7) >= 72.0 && inside(10) >= 64.0, "{} {}", inside(7), inside(10));
+    for (flags, part) in [
+        (["--interval", "0.9"], "joint regions and ellipsoids: leave out the intervals of each target"),
+        (["--ellipsoid", "1.5"], "expected a coverage strictly between 0 and 1, found 1.5"),
+    ] {
+        let refused = folder.run(&[&["predict", "c.negmm", "t.csv", "--conformal"][..], &flags].concat());
+        assert!(refused.code == Some(2) && refused.err.contains(part), "{}", refused.err);
+    }
+    let seen = folder.run(&["monitor", "m.negmm", "t.csv", "--state", "s.json", "--json"]).json();
+    assert_eq!((&seen["rows"], seen["parts"].as_array().unwrap().len()), (&serde_json::json!(80), 6));
+    let more = folder.run(&["monitor", "m.negmm", "t.csv", "--state", "s.json", "--svg", "m.svg"]);
+    assert!(more.text().starts_with("160 rows, targets \"revenue\", \"cost\""), "{} {}", more.text(), more.err);
+    assert!(folder.path("m.svg").exists());
+}
+
+#[test]
+fn several_targets_are_reported_and_exported() {
+    let folder = folder();
+    let reported = folder.run(&["report", "m.negmm", "t.csv", "-o", "r.html", "--svg", "plots"]);
+    assert_eq!(reported.code, Some(0), "{}", reported.err);
+    let page = String::from_utf8(folder.read("r.html")).unwrap();
+    for part in ["Pairs of targets", "Coverage of projections", "Coverage of regions", "Single rows", "energy score"] {
+        assert!(page.contains(part), "{part}");
+    }
+    for plot in ["pair-1-2", "projections", "region-coverage"] {
+        assert!(folder.path("plots").join(format!("{plot}.svg")).exists(), "{plot}");
+    }
+    let exported = folder.run(&["export", "m.negmm", "-o", "m.onnx", "--json"]);
+    assert!(exported.code == Some(0) && exported.json()["bytes"].as_u64().unwrap() > 1000, "{}", exported.err);
+    let text = String::from_utf8_lossy(&folder.read("m.onnx")).into_owned();
+    assert!(["factors", "quantiles", "negmm.targets"].iter().all(|part| text.contains(part)));
+    folder.write("few.csv", "x,revenue\n1,2\n");
+    let missing = folder.run(&["report", "m.negmm", "few.csv", "-o", "no.html"]);
+    assert!(missing.code == Some(1) && missing.err.contains("cost"), "{}", missing.err);
+    assert!(!folder.path("no.html").exists());
+}
+
+#[test]
+fn a_table_of_bad_targets_is_refused_in_one_sentence() {
+    let folder = Folder::new();
+    let constant: String = (0..40).map(|row| format!("{row},{},7\n", row * 3 % 11)).collect();
+    folder.write("constant.csv", format!("x,a,b\n{constant}"));
+    let scaled: String = (0..40).map(|row| format!("{row},{0},{1}\n", row * 3 % 11, 5 - 2 * (row * 3 % 11))).collect();
+    folder.write("scaled.csv", format!("x,a,b\n{scaled}"));
+    folder.write("few.csv", "x,a,b\n1,2,3\n2,3,1\n3,1,2\n");
+    let infinite: String = (0..40).map(|row| format!("{row},{},{}\n", row * 3 % 11, row * 5 % 13)).collect();
+    folder.write("infinite.csv", format!("x,a,b\n{infinite}41,inf,2\n"));
+    folder.write("none.csv", format!("x,a,b\n{}", (0..40).map(|row| format!("{row},,\n")).collect::<String>()));
+    for (file, part) in [
+        ("constant.csv", "the target \"b\" is 7 in every row: leave it out"),
+        ("scaled.csv", "the targets \"a\" and \"b\" determine each other exactly: leave one out"),
+        ("few.csv", "a joint model needs at least 10 rows, found 3"),
+        ("infinite.csv", "row 41"),
+        ("none.csv", "none.csv"),
+    ] {
+        let refused = folder.run(&["fit", file, "--target", "a,b", "--method", "ne-gmm", "-o", "no.negmm"]);
+        assert_eq!(refused.code, Some(1), "{file}: {} {}", refused.text(), refused.err);
+        assert!(refused.err.contains(part) && refused.err.trim().lines().count() == 1, "{file}: {}", refused.err);
+        assert!(!folder.path("no.negmm").exists(), "{file}");
+    }
+}

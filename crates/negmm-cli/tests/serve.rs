@@ -283,3 +283,46 @@ fn shutdown_completes_the_requests_in_flight() {
     Reply::read(stream).ok();
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn models_of_several_targets_are_served_with_their_questions() {
+    let folder = Folder::new();
+    let rows: String = (0..60).map(|row| format!("{},{},{}\n", row % 20, row * 37 % 101, row * 53 % 97)).collect();
+    folder.write("ok.csv", format!("x,a,b\n{rows}"));
+    folder.done(&["fit", "ok.csv", "--target", "a,b", "--method", "ne-gmm", "--epochs", "2", "-o", "m.negmm"]);
+    folder.done(&["calibrate", "m.negmm", "ok.csv", "-o", "ok.negmm"]);
+    let server = Server::start(&folder, &[]);
+    let flags = ["--combine", "s = a + b", "--given", "a", "--quantiles", "0.5", "--box", "b > 3"];
+    let refused = predicted_text(&folder, "x,a\n3,4\n5,50\n", &["--given", "a", "--combine", "s = a + b"]);
+    assert!(refused.contains("is not a target"), "{refused}");
+    let flags = [&["--combine", "s = 2 b"], &flags[2..]].concat();
+    let expected = predicted(&folder, "x,a\n3,4\n5,50\n", &flags);
+    let parameters = json!({"combine": ["s = 2 b"], "given": "a", "quantiles": 0.5, "box": "b > 3"});
+    let answer = server
+        .post("/invocations", &json!({"instances": [{"x": 3, "a": 4}, {"x": 5, "a": 50}], "params": parameters}))
+        .ok();
+    for (row, record) in answer["predictions"].as_array().unwrap().iter().enumerate() {
+        let own: serde_json::Map<String, Value> =
+            expected.iter().map(|(name, numbers)| (name.clone(), json!(numbers[row]))).collect();
+        assert_eq!(*record, Value::Object(own));
+    }
+    let regions = json!({"joint_region": 0.9, "ellipsoid": [0.8], "conformal": true, "correlation": true});
+    let answer = server.post("/invocations", &json!({"instances": [{"x": 3}], "params": regions})).ok();
+    let record = &answer["predictions"][0];
+    assert!(record["ellipsoid_0.8_distance"].as_f64().unwrap() > 0.0 && record["correlation_a_b"].is_number());
+    let asked =
+        |parameters: Value| server.post("/invocations", &json!({"instances": [{"x": 3}], "params": parameters}));
+    asked(json!({"given": "a"})).refused(400, "which is asked for");
+    asked(json!({"combine": "s = a + q"})).refused(400, "is not a target");
+    asked(json!({"conformal": true, "interval": 0.9})).refused(400, "leave out the intervals");
+    asked(json!({"boxes": "a > 1"})).refused(400, "there is no parameter");
+    let observed = server.csv("/v2/models/ok/observe", "x,a,b\n3,4,5\n5,50,2\n").ok();
+    assert_eq!((&observed["rows"], observed["parts"].as_array().unwrap().len()), (&json!(2), 6));
+    assert!(server.get("/metrics").text().contains("negmm_observed_rows{model=\"ok\"} 2"));
+}
+
+/// The sentence of a refused `negmm predict`.
+fn predicted_text(folder: &Folder, csv: &str, options: &[&str]) -> String {
+    folder.write("new.csv", csv);
+    folder.run(&[&["predict", "ok.negmm", "new.csv"], options].concat()).err
+}

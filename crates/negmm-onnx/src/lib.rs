@@ -10,6 +10,9 @@
 //! | `mean`, `sd` | rows | of the prediction, with bounds, grid and atoms |
 //! | `quantiles` | rows × levels | of the prediction |
 //!
+//! Of several targets ([`export_joint`]) there are `weights`, `means` and `factors` of mixtures over vectors, and `mean`, `sd` and
+//! `quantiles` of each target.
+//!
 //! The data flow is that of the library:
 //!
 //! | from | to | module |
@@ -25,6 +28,7 @@ mod calendar;
 mod cdf;
 mod columns;
 mod graph;
+mod joint;
 mod mixture;
 mod network;
 mod normal;
@@ -40,6 +44,7 @@ use serde_json::json;
 
 use columns::Features;
 use graph::{Dimension, Graph, Type};
+pub use joint::export_joint;
 use predictor::Predicted;
 use target_distribution::{TargetDistribution, in_unit};
 

@@ -360,7 +360,7 @@ pub fn moments(graph: &mut Graph, weights: &Value, means: &Value, variances: &Va
 }
 
 /// The columns `start..end`.
-fn slice(graph: &mut Graph, value: &Value, start: usize, end: usize) -> Value {
+pub fn slice(graph: &mut Graph, value: &Value, start: usize, end: usize) -> Value {
     let [start, end, axis] = [start as i64, end as i64, 1].map(|number| graph.integers(&[number]));
     graph.op("Slice", &[value, &start, &end, &axis])
 }
@@ -374,7 +374,7 @@ fn bounded(graph: &mut Graph, x: &Value, bound: Option<f64>) -> Value {
 }
 
 /// ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|)
-fn softplus(graph: &mut Graph, x: &Value) -> Value {
+pub fn softplus(graph: &mut Graph, x: &Value) -> Value {
     let linear = graph.at_least(x, 0.0);
     let distance = graph.op("Abs", &[x]);
     let exponent = graph.op("Neg", &[&distance]);

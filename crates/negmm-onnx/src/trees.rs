@@ -1,6 +1,6 @@
 //! Boosted trees and forests in a graph: one tree ensemble, with a target for each parameter or component.
 
-use negmm::forest::Forest;
+use negmm::forest::{Forest, JointForest};
 use negmm::ngboost::{Boosted, Tree};
 
 use crate::graph::{Attribute, Graph, Type, Value};
@@ -131,4 +131,21 @@ pub fn component_weights(graph: &mut Graph, forest: &Forest, features: &Value) -
     let sums = all.sums(graph, features);
     let total = graph.sum(&sums, 1);
     graph.div(&sums, &total)
+}
+
+/// rows × (trees × targets + trees × packed), doubles: the means of each tree's leaf, then the factors.
+pub fn joint_leaves(graph: &mut Graph, forest: &JointForest, features: &Value) -> Value {
+    let (count, d) = (forest.trees.len(), forest.targets);
+    let packed = d * (d + 1) / 2;
+    let mut all = Ensemble::new(vec![0.0; count * (d + packed)]);
+    for (number, tree) in forest.trees.iter().enumerate() {
+        all.add(tree, |leaf| {
+            let leaf = leaf as usize;
+            let means = forest.means[leaf * d..][..d].iter().enumerate();
+            let factors = forest.factors[leaf * packed..][..packed].iter().enumerate();
+            let means = means.map(move |(at, mean)| (number * d + at, f64::from(*mean)));
+            means.chain(factors.map(move |(at, entry)| (count * d + number * packed + at, f64::from(*entry))))
+        });
+    }
+    all.sums(graph, features)
 }

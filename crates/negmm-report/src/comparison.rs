@@ -7,9 +7,11 @@ use crate::text::num;
 
 /// Draws the scores of `methods`, named in the order of the comparison.
 pub fn comparison(title: &str, methods: &[String], comparison: &Comparison) -> Figure {
-    // There is no CRPS of censored targets.
+    // There is no CRPS of censored targets, nor of several.
     let metrics = comparison.metrics();
-    let (metric, score) = if metrics.contains(&Metric::Crps) { (Metric::Crps, "CRPS") } else { (Metric::Nll, "NLL") };
+    let first = [(Metric::Crps, "CRPS"), (Metric::Energy, "energy score")];
+    let (metric, score) =
+        first.into_iter().find(|(metric, _)| metrics.contains(metric)).unwrap_or((Metric::Nll, "NLL"));
     let mean = |at: usize| num(comparison.summary(at, metric).mean);
     let scores: Vec<String> = methods.iter().enumerate().map(|(at, name)| format!("{name} {}", mean(at))).collect();
     let figure = Figure::new(format!("Methods compared on {title}"), format!("Mean {score}: {}.", scores.join(", ")))
@@ -26,6 +28,10 @@ fn panel(methods: &[String], comparison: &Comparison, metric: Metric) -> Panel {
         Metric::Crps => ("CRPS", "lower is better"),
         Metric::IntegratedBrier => ("Integrated Brier score", "lower is better"),
         Metric::Concordance => ("Concordance", "higher is better, 0.5 is random"),
+        Metric::Energy => ("Energy score", "lower is better"),
+        Metric::Variogram => ("Variogram score", "lower is better"),
+        Metric::CrpsOfSum => ("CRPS of the sum", "lower is better"),
+        Metric::RegionCoverage => ("Coverage of the 90 % region", "nominal: 90 %"),
         Metric::Coverage => ("Coverage of the 95 % interval", "nominal: 95 %"),
         Metric::Width => ("Width of the 95 % interval", "lower is better at the nominal coverage"),
         Metric::Seconds => ("Seconds per fit", "lower is better"),
@@ -43,7 +49,7 @@ fn panel(methods: &[String], comparison: &Comparison, metric: Metric) -> Panel {
     let high = (0..methods.len()).filter(others).map(|at| upper[at]).fold(f64::NEG_INFINITY, f64::max);
     let far = (0..methods.len()).find(|at| means[*at] > high + 2.0 * (high - low));
     let x = match metric {
-        Metric::Coverage => Axis::new(label).percent(),
+        Metric::Coverage | Metric::RegionCoverage => Axis::new(label).percent(),
         Metric::Seconds => Axis::new(label).include(0.0),
         _ if far.is_some() && high > low => {
             Axis::new(label).range(low - 0.08 * (high - low), high + 0.08 * (high - low))
@@ -51,8 +57,13 @@ fn panel(methods: &[String], comparison: &Comparison, metric: Metric) -> Panel {
         _ => Axis::new(label),
     };
     let mut panel = Panel::new(x, Axis::categories("", methods).range(methods.len() as f64 - 0.5, -0.5)).title(title);
-    if metric == Metric::Coverage {
-        panel = panel.with(Mark::vertical_rule(0.95).colour(Colour::Orange).width(1.0).dashed().name("nominal"));
+    let nominal = match metric {
+        Metric::Coverage => Some(0.95),
+        Metric::RegionCoverage => Some(0.9),
+        _ => None,
+    };
+    if let Some(nominal) = nominal {
+        panel = panel.with(Mark::vertical_rule(nominal).colour(Colour::Orange).width(1.0).dashed().name("nominal"));
     }
     panel = panel
         .with(
@@ -62,7 +73,7 @@ fn panel(methods: &[String], comparison: &Comparison, metric: Metric) -> Panel {
                 .name("mean ± standard error"),
         )
         .with(Mark::points(&means, &positions).colour(Colour::Blue).width(7.0));
-    if let Some(far) = far.filter(|_| !matches!(metric, Metric::Coverage | Metric::Seconds)) {
+    if let Some(far) = far.filter(|_| !matches!(metric, Metric::Coverage | Metric::RegionCoverage | Metric::Seconds)) {
         panel = panel.with(Mark::annotation(high, far as f64, format!("{} →", num(means[far]))));
     }
     match comparison.best(metric).filter(|_| metric != Metric::Seconds) {

@@ -31,6 +31,7 @@ mod forecast;
 mod highlights;
 mod importance;
 mod input_effect;
+mod joint;
 mod page;
 mod plot;
 mod point_probabilities;

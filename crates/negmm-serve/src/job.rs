@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use negmm::predict::{Batch, ConformalInputs};
-use negmm::{Loaded, Model, Predictions, Query};
+use negmm::conformal::{LabelColumns, Labels};
+use negmm::predict::{Batch, ConformalInputs, JointQuery};
+use negmm::{JointModel, Loaded, Model, Predictions, Query};
 use serde_json::{Map, Value as Json};
 use tokio::sync::oneshot;
 
@@ -14,7 +15,7 @@ use crate::failure::Failure;
 use crate::limits::Limits;
 use crate::models::ServedModel;
 use crate::rows::{Rows, of_mlflow};
-use crate::{csv_body, params, v2};
+use crate::{csv_body, outcomes, params, v2};
 
 /// An encoded response.
 pub struct Encoded {
@@ -58,6 +59,8 @@ pub struct ParsedRequest {
     pub numbers: usize,
     /// Inputs of conformal prediction sets, if requested.
     conformal: Option<ConformalInputs>,
+    /// The query of a model of several targets, and the labels of its conformal sets.
+    pub joint: Option<(JointQuery, Labels)>,
 }
 
 impl Job {
@@ -69,6 +72,11 @@ impl Job {
         let (used, name) = (&self.served.used, &self.served.name);
         let mut parameters = self.parameters.clone();
         let mut conformal = None;
+        let several = matches!(self.served.loaded, Loaded::Joint(_));
+        let query_of = |parameters: &Map<String, Json>| match several {
+            true => params::joint_query(parameters).map(|joint| joint.query),
+            false => params::query(parameters),
+        };
         let (rows, query, format) = match self.format {
             BodyFormat::Tensors => {
                 let request = v2::Request::parse(&self.body)?;
@@ -76,24 +84,24 @@ impl Job {
                 let (id, wanted) = (request.id.clone(), request.output_names());
                 parameters.extend(request.parameters);
                 let format = ResponseFormat::Tensors { model: name.clone(), id, wanted };
-                (Rows::Columns(columns), params::query(&parameters)?, format)
+                (Rows::Columns(columns), query_of(&parameters)?, format)
             }
             BodyFormat::Mlflow => {
                 let body = serde_json::from_slice::<Map<String, Json>>(&self.body);
                 let body = body.map_err(|error| Failure::bad(format!("not a JSON object: {error}")))?;
                 let (columns, more) = of_mlflow(body, used)?;
                 parameters.extend(more);
-                (Rows::Columns(columns), params::query(&parameters)?, ResponseFormat::Records)
+                (Rows::Columns(columns), query_of(&parameters)?, ResponseFormat::Records)
             }
             BodyFormat::Csv => {
-                let query = params::query(&parameters)?;
+                let query = query_of(&parameters)?;
                 let (rows, inputs) = self.csv(&query, limits.rows)?;
                 conformal = inputs;
                 (rows, query, ResponseFormat::Csv)
             }
             BodyFormat::Arrow => {
                 let (table, groups) = arrow_body::table(&self.body, limits.rows, used.groups.as_deref())?;
-                (Rows::Table(table, groups), params::query(&parameters)?, ResponseFormat::Arrow)
+                (Rows::Table(table, groups), query_of(&parameters)?, ResponseFormat::Arrow)
             }
         };
         let count = rows.len();
@@ -117,24 +125,72 @@ impl Job {
                 conformal = ConformalInputs::of_table(&query, model, rows.table()?.as_ref(), groups)?;
             }
         }
+        let joint = match &self.served.loaded {
+            Loaded::Joint(model) => {
+                let joint = params::joint_query(&parameters)?;
+                joint.check(model)?;
+                let columns = joint.most_columns(model);
+                if columns.saturating_mul(count) > limits.numbers {
+                    let message = format!("{count} rows of {columns} columns are more than {} numbers", limits.numbers);
+                    return Err(Failure::too_large(message));
+                }
+                let labels = joint_labels(&joint, model, &rows)?;
+                Some((joint, labels))
+            }
+            _ => None,
+        };
         let format = match &self.accepts {
             // A request of tensors that accepts JSON gets tensors.
             Some(format) if self.format != BodyFormat::Tensors || *format != ResponseFormat::Records => format.clone(),
             _ => format,
         };
-        Ok(ParsedRequest { rows, query, format, notices: params::notices(&parameters), numbers, conformal })
+        Ok(ParsedRequest { rows, query, format, notices: params::notices(&parameters), numbers, conformal, joint })
     }
 
     /// The rows of a CSV body, read like the training file, and the inputs of conformal prediction sets, if requested.
     fn csv(&self, query: &Query, max_rows: usize) -> Result<(Rows, Option<ConformalInputs>), Failure> {
-        let Loaded::Model(model) = &self.served.loaded else {
-            return Ok((Rows::Table(csv_body::table(&self.body)?, Vec::new()), None));
+        let model = match &self.served.loaded {
+            Loaded::Model(model) => model,
+            Loaded::Joint(model) => {
+                let columns = model.calibration().map(LabelColumns::of).unwrap_or_default();
+                let known = csv_body::table(&self.body)?;
+                let mut schema = outcomes::joint_schema(model);
+                // Targets are read where the body has them.
+                let targets = model.names();
+                schema.columns.retain(|(name, _)| !targets.contains(&name.as_str()) || known.column(name).is_some());
+                let is_needed = query.conformal;
+                let schema = if is_needed { columns.added_to(schema) } else { schema };
+                let chunk = csv_body::chunk(&self.body, &schema, max_rows)?;
+                let groups = if is_needed { columns.labels(&chunk)?.groups } else { Vec::new() };
+                return Ok((Rows::Table(chunk.table, groups), None));
+            }
+            Loaded::Forecaster(_) => return Ok((Rows::Table(csv_body::table(&self.body)?, Vec::new()), None)),
         };
         check_calibrated(query, model)?;
         let chunk = csv_body::chunk(&self.body, &query.schema(model, Vec::new())?, max_rows)?;
         let conformal = ConformalInputs::of_chunk(query, model, &chunk)?;
         Ok((Rows::Table(chunk.table, Vec::new()), conformal))
     }
+}
+
+/// The labels of conformal sets of several targets, if requested.
+fn joint_labels(joint: &JointQuery, model: &JointModel, rows: &Rows) -> Result<Labels, Failure> {
+    let Some(calibration) = model.calibration().filter(|_| joint.query.conformal) else {
+        return Ok(Labels::default());
+    };
+    let columns = LabelColumns::of(calibration);
+    if let Some(name) = columns.by.filter(|_| rows.groups().is_empty()) {
+        return Err(Failure::bad(format!(
+            "conformal sets are by the groups of column {name:?}, which the rows do not have"
+        )));
+    }
+    let table = rows.table()?;
+    let labels = columns.with_groups(rows.groups().to_vec(), &table)?;
+    if !calibration.is_shifted() {
+        return Ok(labels);
+    }
+    let (data, _) = model.encoder().encode_features(&table)?;
+    Ok(Labels { weights: calibration.shift_weights(&data).unwrap_or_default(), ..labels })
 }
 
 /// Asking an uncalibrated model for conformal sets is an error of the request, not of the server.

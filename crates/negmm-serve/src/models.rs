@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use negmm::conformal::LabelColumns;
 use negmm::forecast::Forecaster;
-use negmm::monitor::{Monitor, MonitorConfig};
+use negmm::monitor::{JointMonitor, Monitor, MonitorConfig};
 use negmm::{Error, Loaded, Model, Result};
 
 use crate::failure::Failure;
@@ -22,7 +22,16 @@ pub struct ServedModel {
     /// The columns that are read from requests.
     pub used: Used,
     /// The monitor of its calibration; a reload starts a new one.
-    pub monitor: Mutex<Monitor>,
+    pub monitor: Mutex<ServedMonitor>,
+}
+
+/// The monitor of a model in service.
+#[derive(Debug)]
+pub enum ServedMonitor {
+    /// Of one target.
+    OneTarget(Box<Monitor>),
+    /// Of several.
+    SeveralTargets(JointMonitor),
 }
 
 impl ServedModel {
@@ -35,9 +44,7 @@ impl ServedModel {
             Loaded::Model(model) => Ok(model),
             Loaded::Joint(_) => {
                 let name = &self.name;
-                Err(Failure::bad(format!(
-                    "{name:?} is a model of several targets, which only has the endpoints /infer and /invocations"
-                )))
+                Err(Failure::bad(format!("{name:?} is a model of several targets, which this endpoint does not show")))
             }
             Loaded::Forecaster(_) => {
                 let name = &self.name;
@@ -108,12 +115,20 @@ fn load(name: &str, file: &PathBuf) -> Result<Arc<ServedModel>> {
     let used = match &loaded {
         Loaded::Model(model) => columns_of_model(model),
         Loaded::Joint(model) => {
-            let columns = model.encoder().schema().columns;
-            Used { names: columns.into_iter().map(|(name, _)| name).collect(), groups: None }
+            // Targets too, for what is given and for densities.
+            let columns = model.encoder().schema().columns.into_iter().map(|(name, _)| name);
+            let names: Vec<String> = columns.chain(model.names().into_iter().map(str::to_string)).collect();
+            let LabelColumns { by, weight } = model.calibration().map(LabelColumns::of).unwrap_or_default();
+            let weight = weight.map(str::to_string).filter(|weight| !names.contains(weight));
+            Used { names: names.into_iter().chain(weight).collect(), groups: by.map(str::to_string) }
         }
         Loaded::Forecaster(forecaster) => columns_of_forecaster(forecaster),
     };
-    let monitor = Mutex::new(Monitor::new(MonitorConfig::default())?);
+    let config = MonitorConfig::default();
+    let monitor = Mutex::new(match &loaded {
+        Loaded::Joint(model) => ServedMonitor::SeveralTargets(JointMonitor::new(config, model.targets())?),
+        _ => ServedMonitor::OneTarget(Box::new(Monitor::new(config)?)),
+    });
     Ok(Arc::new(ServedModel { name: name.to_string(), loaded, used, monitor }))
 }
 

@@ -1,7 +1,7 @@
 //! The OpenAPI 3.1 description of the endpoints.
 
 use axum::Json as AxumJson;
-use negmm::predict::PARAMETERS;
+use negmm::predict::{JOINT_PARAMETERS, PARAMETERS};
 use serde_json::{Map, Value as Json, json};
 
 use crate::media_type::{ARROW, CSV, JSON};
@@ -13,7 +13,8 @@ pub async fn description() -> AxumJson<Json> {
 
 fn document() -> Json {
     let model = json!({"name": "model", "in": "path", "required": true, "schema": {"type": "string"}});
-    let parameters: Vec<Json> = PARAMETERS.iter().map(|known| parameter(known.name, known.help)).collect();
+    let parameters: Vec<Json> =
+        PARAMETERS.iter().chain(&JOINT_PARAMETERS).map(|known| parameter(known.name, known.help)).collect();
     let with_model: Vec<Json> = [model.clone()].into_iter().chain(parameters.clone()).collect();
     let which = json!({"name": "model", "in": "query", "description": "name of the model; the first by default", "schema": {"type": "string"}});
     let mlflow: Vec<Json> = [which].into_iter().chain(parameters).collect();

@@ -8,8 +8,9 @@ use axum::Json as AxumJson;
 use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use negmm::monitor::{Monitor, MonitorStatus};
-use negmm::{Model, Table};
+use negmm::data::{ColumnType, Schema};
+use negmm::{JointModel, Loaded, Model, Table};
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::arrow_body::too_many;
@@ -17,7 +18,7 @@ use crate::csv_body;
 use crate::failure::Failure;
 use crate::media_type::{CSV, JSON, media_type};
 use crate::metrics::escaped;
-use crate::models::{Models, ServedModel};
+use crate::models::{Models, ServedModel, ServedMonitor};
 use crate::rows::{Used, of_mlflow};
 use crate::state::AppState;
 
@@ -37,8 +38,12 @@ pub async fn report(
     let body = app.body(body).await?;
     let max_rows = app.limits.rows;
     let updated = tokio::task::spawn_blocking(move || {
+        if let Loaded::Joint(model) = &served.loaded {
+            let table = table(joint_schema(model), &body, csv, max_rows)?;
+            return update_joint(&served, model, &table);
+        }
         let model = served.model()?;
-        let table = table(model, &body, csv, max_rows)?;
+        let table = table(model.encoder().schema_with_target(), &body, csv, max_rows)?;
         update(&served, model, &table)
     });
     updated.await.unwrap_or_else(|_| Err(Failure::internal())).map(AxumJson)
@@ -47,8 +52,11 @@ pub async fn report(
 /// The state of the monitor.
 pub async fn status(State(app): State<Arc<AppState>>, Path(model): Path<String>) -> Result<AxumJson<Json>, Failure> {
     let served = app.served(&model)?;
-    let verdict = monitor(&served).status();
-    to_json(&verdict).map(AxumJson)
+    let status = match &*monitor(&served) {
+        ServedMonitor::OneTarget(monitor) => to_json(&monitor.status()),
+        ServedMonitor::SeveralTargets(monitor) => to_json(&monitor.status()),
+    };
+    status.map(AxumJson)
 }
 
 fn unsupported(found: &str) -> String {
@@ -56,8 +64,7 @@ fn unsupported(found: &str) -> String {
 }
 
 /// The rows of a body.
-fn table(model: &Model, body: &Bytes, csv: bool, max_rows: usize) -> Result<Table, Failure> {
-    let schema = model.encoder().schema_with_target();
+fn table(schema: Schema, body: &Bytes, csv: bool, max_rows: usize) -> Result<Table, Failure> {
     if csv {
         return Ok(csv_body::chunk(body, &schema, max_rows)?.table);
     }
@@ -81,31 +88,70 @@ fn update(served: &ServedModel, model: &Model, table: &Table) -> Result<Json, Fa
     }
     let (predictions, _) = model.predict_known(table)?;
     let y = encoder.targets(table)?;
-    let mut monitor = monitor(served);
+    let ServedMonitor::OneTarget(monitor) = &mut *monitor(served) else { return Err(Failure::internal()) };
     monitor.update(&predictions, &model.baseline(predictions.len()), &y)?;
     to_json(&monitor.status())
 }
 
-fn monitor(served: &ServedModel) -> MutexGuard<'_, Monitor> {
+/// The columns of a model of several targets, with the targets.
+pub fn joint_schema(model: &JointModel) -> Schema {
+    let mut schema = model.encoder().schema();
+    for target in model.targets() {
+        let column_type = target.read_as.clone().unwrap_or_else(ColumnType::number);
+        schema.columns.push((target.name.clone(), column_type));
+    }
+    schema
+}
+
+fn update_joint(served: &ServedModel, model: &JointModel, table: &Table) -> Result<Json, Failure> {
+    let (predictions, y) = (model.predict(table)?, model.observed(table)?);
+    let ServedMonitor::SeveralTargets(monitor) = &mut *monitor(served) else { return Err(Failure::internal()) };
+    monitor.update(&predictions, &model.baseline(predictions.len()), &y)?;
+    to_json(&monitor.status())
+}
+
+fn monitor(served: &ServedModel) -> MutexGuard<'_, ServedMonitor> {
     served.monitor.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn to_json(verdict: &MonitorStatus) -> Result<Json, Failure> {
+fn to_json(verdict: &impl Serialize) -> Result<Json, Failure> {
     serde_json::to_value(verdict).map_err(|_| Failure::internal())
 }
 
+/// What the gauges of a monitor say.
+struct Verdict {
+    alarm: bool,
+    evidence: f64,
+    rows: u64,
+}
+
+impl Verdict {
+    fn of(monitor: &ServedMonitor) -> Self {
+        match monitor {
+            ServedMonitor::OneTarget(monitor) => {
+                let status = monitor.status();
+                Self { alarm: status.alarm.is_some(), evidence: status.evidence, rows: status.rows }
+            }
+            ServedMonitor::SeveralTargets(monitor) => {
+                let status = monitor.status();
+                Self { alarm: !status.alarms.is_empty(), evidence: status.evidence, rows: status.rows }
+            }
+        }
+    }
+}
+
 /// A gauge: its name, its help text, and its value of a verdict.
-type Gauge = (&'static str, &'static str, fn(&MonitorStatus) -> f64);
+type Gauge = (&'static str, &'static str, fn(&Verdict) -> f64);
 
 /// The gauges of all monitors, in Prometheus' text format.
 pub fn gauges(models: &Models) -> String {
     let all = models.all();
-    let verdicts: Vec<(&String, MonitorStatus)> =
-        all.iter().map(|(name, served)| (name, monitor(served).status())).collect();
+    let verdicts: Vec<(&String, Verdict)> =
+        all.iter().map(|(name, served)| (name, Verdict::of(&monitor(served)))).collect();
     let mut out = String::new();
     let gauges: [Gauge; 3] = [
         ("negmm_calibration_alarm", "Whether the alarm is on: 1, else 0.", |verdict| {
-            f64::from(verdict.alarm.is_some())
+            f64::from(u8::from(verdict.alarm))
         }),
         ("negmm_calibration_evidence", "Logarithm to base 10 of the evidence against calibration.", |verdict| {
             verdict.evidence

@@ -1,7 +1,7 @@
 //! The parameters of a request: the options of `negmm predict` by the same names, in the query string or the body.
 
 use negmm::Query;
-use negmm::predict::RENAMED;
+use negmm::predict::{JointQuery, RENAMED};
 use serde_json::{Map, Value as Json};
 
 use crate::failure::Failure;
@@ -14,6 +14,25 @@ pub fn query(parameters: &Map<String, Json>) -> Result<Query, Failure> {
     let given = parameters.iter().filter(|(_, value)| !value.is_null());
     let pairs = given.map(|(name, value)| Ok((name, text(name, value)?)));
     Ok(Query::from_pairs(pairs.collect::<Result<Vec<_>, Failure>>()?)?)
+}
+
+/// The query of a model of several targets; its combinations and boxes may be lists.
+///
+/// # Errors
+/// As [`query`].
+pub fn joint_query(parameters: &Map<String, Json>) -> Result<JointQuery, Failure> {
+    let mut pairs = Vec::new();
+    for (name, value) in parameters.iter().filter(|(_, value)| !value.is_null()) {
+        match value {
+            Json::Array(list) if matches!(name.as_str(), "combine" | "box") => {
+                for item in list {
+                    pairs.push((name, text(name, item)?));
+                }
+            }
+            _ => pairs.push((name, text(name, value)?)),
+        }
+    }
+    Ok(JointQuery::from_pairs(pairs)?)
 }
 
 /// A sentence for every parameter that is called by its former name.
@@ -58,6 +77,18 @@ mod tests {
         {
             assert!(query(&object(refused.clone())).is_err(), "{refused}");
         }
+    }
+
+    #[test]
+    fn parameters_of_several_targets_may_be_lists() {
+        let parameters = object(
+            json!({"combine": ["a = x - y", "b = x + y"], "box": "x > 1, y < 2", "joint_region": [0.5, 0.9], "above": 0}),
+        );
+        let query = joint_query(&parameters).unwrap();
+        assert_eq!((query.combinations.len(), query.boxes.len(), query.regions.len()), (2, 1, 2));
+        assert_eq!(query.query, Query::default().above([0.0]));
+        assert!(joint_query(&object(json!({"boxes": "x > 1"}))).is_err());
+        assert!(joint_query(&object(json!({"given": "x=red"}))).is_err());
     }
 
     #[test]

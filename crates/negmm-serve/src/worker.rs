@@ -10,7 +10,6 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use negmm::Loaded;
-use negmm::predict::JointQuery;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::encode::encode;
@@ -192,11 +191,17 @@ fn predict(
             request.encode(model, &predictions)
         }
         Loaded::Joint(model) => {
-            let joint = JointQuery::new(request.query.clone());
-            joint.check(model)?;
+            let Some((joint, labels)) = &request.joint else { return Err(Failure::internal()) };
             let predictions = model.predict(&table)?;
             metrics.predicted(&served.name, 1, predictions.len());
-            let columns = joint.columns(&predictions, &[], &[], (0, &[]))?;
+            let needed = joint.needed(model);
+            let observed = needed.iter().map(|name| match table.numbers(name) {
+                Some(numbers) => Ok(numbers?.to_vec()),
+                None => Err(Failure::bad(format!("the rows have no column {name:?}, which is asked for"))),
+            });
+            let observed = observed.collect::<Result<Vec<_>, Failure>>()?;
+            let calibrated = model.calibration().filter(|_| joint.query.conformal).map(|own| (own, labels));
+            let columns = joint.columns(&predictions, &observed, &needed, calibrated, (0, &[]))?;
             request.encoded(encode(&request.format, &columns)?)
         }
         Loaded::Forecaster(forecaster) => {

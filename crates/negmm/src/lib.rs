@@ -179,7 +179,7 @@ pub mod ngboost {
 /// Random forests whose leaves hold the distribution of their targets.
 pub mod forest {
     #[doc(inline)]
-    pub use negmm_nn::forest::{Forest, ForestConfig};
+    pub use negmm_nn::forest::{Forest, ForestConfig, JointForest};
 }
 
 /// Options of methods: names, ranges, values and former names.

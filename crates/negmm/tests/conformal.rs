@@ -46,7 +46,7 @@ fn coverage(problem: &Problem, calibration: &Calibration, sets: SetKind, level: 
     let (truth, predicted, labels) = ((problem.truth)(ROWS), (problem.predicted)(ROWS), Labels::default());
     let predictor = ConformalPredictor::Calibrated(calibration, &labels);
     let intervals: Vec<Vec<Interval>> = match sets {
-        SetKind::Intervals => {
+        SetKind::Intervals | SetKind::Ellipsoids => {
             let Interval { lower, upper } = predictor.intervals(&predicted, level).unwrap();
             lower.into_iter().zip(upper).map(|(lower, upper)| vec![Interval { lower, upper }]).collect()
         }
@@ -142,7 +142,7 @@ fn grids_and_atoms_are_covered_at_least_as_often() {
                     let tail = if sets == SetKind::Regions { row.region_tail(y) } else { row.interval_tail(y) };
                     let inside = match sets {
                         SetKind::Regions => row.region_leaving(outside[0]).contains(y),
-                        SetKind::Intervals => row.interval_leaving(outside[0]).contains(y),
+                        SetKind::Intervals | SetKind::Ellipsoids => row.interval_leaving(outside[0]).contains(y),
                     };
                     assert_eq!(inside, tail > outside[0] || outside[0] == 0.0, "{y} {tail} {}", outside[0]);
                     misses += f64::from(!inside);

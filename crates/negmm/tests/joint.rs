@@ -1,11 +1,15 @@
 //! Models of several targets.
 
+use negmm::compare::{CompareOptions, Metric, Split, compare_joint};
+use negmm::conformal::{CalibrationSet, CoverageGuarantee, Labels, SetKind};
 use negmm::data::{Column, ColumnRoles};
-use negmm::joint::{Combination, FittedJoint, JointForm, JointPart, fit_joint, fit_joint_with};
+use negmm::joint::{
+    Combination, FittedJoint, JointForm, JointPart, JointPredictions, RegionKind, fit_joint, fit_joint_with,
+};
 use negmm::method::{Ensemble, Mdn, NeGmm, Pool};
 use negmm::predict::JointQuery;
 use negmm::train::CpuEngine;
-use negmm::{FitOptions, Interval, JointModel, Loaded, Method, Model, Predictions, Query, Rng, Table};
+use negmm::{FitOptions, Interval, JointMixtures, JointModel, Loaded, Method, Model, Predictions, Query, Rng, Table};
 use negmm_dist::math::normal;
 
 /// Two targets around (x, -x) whose errors have a correlation of 0.8, and a third that is independent of them.
@@ -126,7 +130,7 @@ fn what_cannot_be_predicted_together_is_refused() {
     let table = table(60, 6);
     let refused = |targets: &[&str], method: &Method| fit_joint(&table, targets, method).unwrap_err().to_string();
     assert_eq!(refused(&["a", "a"], &method()), "the target \"a\" is named twice");
-    assert_eq!(refused(&["a"], &method()), "a joint model has at least 2 targets");
+    assert_eq!(refused(&[], &method()), "a joint model has at least 1 target");
     let boosted = Method::by_name("ngboost").unwrap();
     let message = "method ngboost predicts one target: for several use auto, ne-gmm, mdn or ensemble";
     assert_eq!(refused(&["a", "b"], &boosted), message);
@@ -167,7 +171,7 @@ fn auto_pools_forms_whose_marginals_are_those_of_their_models() {
     assert_eq!(JointModel::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
     assert!((model.parts().iter().map(|part| part.weight).sum::<f64>() - 1.0).abs() < 1e-9);
     let names: Vec<&str> = model.record().forms.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["joint networks", "copula", "chain", "linear"]);
+    assert_eq!(names, ["joint networks", "copula", "chain", "linear", "forest"]);
     for part in model.parts() {
         let alone = model.with_parts(vec![JointPart { weight: 1.0, form: part.form.clone() }]).unwrap();
         let predictions = alone.predict(&table).unwrap();
@@ -218,7 +222,7 @@ fn columns_are_those_of_one_target_with_its_name_before_them() {
     query.combinations = vec!["s = a + b".into()];
     query.correlation = true;
     query.check(&model).unwrap();
-    let columns = query.columns(&predictions, &[], &[], (0, &[])).unwrap();
+    let columns = query.columns(&predictions, &[], &[], None, (0, &[])).unwrap();
     let expected =
         "a_mean a_sd a_q0.9 b_mean b_sd b_q0.9 s_mean s_sd s_q0.9 correlation_a_b a_draw_1 b_draw_1 s_draw_1";
     assert_eq!(columns.names(), expected.split(' ').collect::<Vec<_>>());
@@ -227,6 +231,160 @@ fn columns_are_those_of_one_target_with_its_name_before_them() {
     let (a, b) = (columns.floats("a_draw_1").unwrap(), columns.floats("b_draw_1").unwrap());
     assert!((0..150).all(|row| (sum[row] - a[row] - b[row]).abs() < 1e-12));
     // Draws do not depend on the batches.
-    let second = query.columns(&predictions.select(&[100]), &[], &[], (100, &[])).unwrap();
+    let second = query.columns(&predictions.select(&[100]), &[], &[], None, (100, &[])).unwrap();
     assert_eq!(second.floats("a_draw_1").unwrap()[0], a[100]);
+}
+
+/// Predictions of rows × two normal targets with these sds and this correlation, in the units of a model's targets.
+fn normals(model: &JointModel, rows: usize, sds: [f64; 2], correlation: f64) -> JointPredictions {
+    let cross = correlation * sds[0] * sds[1];
+    let covariance = [sds[0] * sds[0], cross, cross, sds[1] * sds[1]].repeat(rows);
+    let all = JointMixtures::from_covariances(2, 1, vec![1.0; rows], vec![0.0; 2 * rows], &covariance).unwrap();
+    JointPredictions::new(all, model.targets().to_vec().into())
+}
+
+#[test]
+fn regions_of_a_normal_prediction_are_its_ellipses() {
+    let mut quick = method();
+    quick.set("epochs", "2").unwrap();
+    let model = fit_joint(&table(60, 11), &["a", "b"], &quick).unwrap();
+    let predictions = normals(&model, 200, [2.0, 0.5], 0.6);
+    for coverage in [0.5, 0.9] {
+        // The squared distance of two normal variables is exponential with mean 2.
+        let radius = (-2.0 * (1.0f64 - coverage).ln()).sqrt();
+        let area = std::f64::consts::PI * radius * radius * 2.0 * 0.5 * (1.0f64 - 0.36).sqrt();
+        let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len() as f64;
+        let ellipsoids = predictions.regions(RegionKind::Ellipsoid, coverage, 0).unwrap();
+        let regions = predictions.regions(RegionKind::HighestDensity, coverage, 0).unwrap();
+        let found = mean(ellipsoids.iter().map(|region| region.border).collect());
+        assert!((found / radius - 1.0).abs() < 0.02, "{coverage}: {found} {radius}");
+        for list in [&ellipsoids, &regions] {
+            let volume = mean(list.iter().map(|region| region.volume).collect());
+            assert!((volume / area - 1.0).abs() < 0.05, "{coverage}: {volume} {area}");
+        }
+        // Of one Gaussian both are the same set.
+        let y = predictions.sample(1, 9, 0);
+        let at = |kind| predictions.region_statistic(kind, &y).unwrap();
+        let (density, distance) = (at(RegionKind::HighestDensity), at(RegionKind::Ellipsoid));
+        let inside: Vec<bool> =
+            (0..200).map(|row| regions[row].contains(RegionKind::HighestDensity, density[row])).collect();
+        let other: Vec<bool> =
+            (0..200).map(|row| ellipsoids[row].contains(RegionKind::Ellipsoid, distance[row])).collect();
+        assert_eq!(inside, other);
+        let held = inside.iter().filter(|inside| **inside).count() as f64 / 200.0;
+        assert!((held - coverage).abs() < 0.09, "{held}");
+    }
+    assert!(predictions.regions(RegionKind::Ellipsoid, 1.0, 0).is_err());
+    assert!(predictions.region_tails(RegionKind::Ellipsoid, &[0.0], 0).is_err());
+}
+
+#[test]
+fn conformal_regions_keep_their_coverage_whatever_the_model_is() {
+    let mut quick = method();
+    quick.set("epochs", "2").unwrap();
+    let model = fit_joint(&table(60, 12), &["a", "b"], &quick).unwrap();
+    // Targets are correlated and have sds of 1; the model knows neither.
+    let truth = normals(&model, 600, [1.0, 1.0], 0.8);
+    let wrong = normals(&model, 600, [0.4, 0.7], -0.3);
+    for kind in [RegionKind::HighestDensity, RegionKind::Ellipsoid] {
+        let mut held = 0.0;
+        let repeats = 30;
+        for repeat in 0..repeats {
+            let y = truth.sample(1, 100 + repeat, 0);
+            let (known, new): (Vec<usize>, Vec<usize>) = ((0..300).collect(), (300..600).collect());
+            let mut set = CalibrationSet::default();
+            wrong.select(&known).add_to(&mut set, &y[..600], Labels::default()).unwrap();
+            let calibration = set.calibration(None, None).unwrap();
+            let own = wrong.select(&new);
+            let labels = Labels::default();
+            let regions = own.conformal_regions(kind, 0.9, (&calibration, &labels), 300).unwrap();
+            let at = own.region_statistic(kind, &y[600..]).unwrap();
+            held += regions.iter().zip(at).filter(|(region, at)| region.contains(kind, *at)).count() as f64 / 300.0;
+        }
+        let coverage = held / repeats as f64;
+        assert!((coverage - 0.9).abs() < 0.02, "{kind:?}: {coverage}");
+        let plain = wrong.regions(kind, 0.9, 0).unwrap();
+        let at = wrong.region_statistic(kind, &truth.sample(1, 7, 0)).unwrap();
+        let plain = plain.iter().zip(at).filter(|(region, at)| region.contains(kind, *at)).count() as f64 / 600.0;
+        assert!(plain < 0.6, "{plain}");
+    }
+    let mut set = CalibrationSet::default();
+    wrong.add_to(&mut set, &truth.sample(1, 5, 0), Labels::default()).unwrap();
+    let calibrated = model.calibrated(set.calibration(None, None).unwrap());
+    let again = JointModel::from_bytes(&calibrated.to_bytes().unwrap()).unwrap();
+    assert_eq!(again, calibrated);
+    let guarantees = again.calibration().unwrap().guarantees(SetKind::Ellipsoids, 0.9);
+    assert!(matches!(guarantees[0].guarantee.kind, CoverageGuarantee::Split { bound } if bound > 0.87));
+    let mut missing = vec![0.0; 1200];
+    missing[7] = f64::NAN;
+    let error = wrong.add_to(&mut CalibrationSet::default(), &missing, Labels::default()).unwrap_err();
+    assert!(error.to_string().contains("need all targets"), "{error}");
+}
+
+#[test]
+fn methods_of_several_targets_are_compared_on_the_same_splits() {
+    let table = table(150, 13);
+    let mut mdn = Method::from(Mdn::default()).for_several_targets();
+    mdn.configure(&[("epochs", "10"), ("components", "2"), ("hidden", "8")]).unwrap();
+    let methods = [method(), mdn];
+    let splits = Split::folds(150, 3, 1).unwrap();
+    let roles = ColumnRoles::default();
+    let run = |threads| {
+        let engine = CpuEngine::new(threads);
+        let options = CompareOptions::new(&roles).engine(&engine);
+        compare_joint(&table, &["a", "b"], &methods, &splits, &options).unwrap()
+    };
+    let (one, two) = (run(1), run(2));
+    for (a, b) in one.scores.iter().flatten().zip(two.scores.iter().flatten()) {
+        assert_eq!(a.scores, b.scores);
+    }
+    let metrics = one.metrics();
+    assert_eq!(metrics[0], Metric::Energy);
+    assert!(metrics.contains(&Metric::Nll) && !metrics.contains(&Metric::Crps));
+    assert!(one.summary(0, Metric::Energy).mean < one.summary(1, Metric::Energy).mean);
+    let options = CompareOptions::new(&roles);
+    let error = compare_joint(&table, &["a", "b"], &[Method::by_name("ngboost").unwrap()], &splits, &options);
+    assert!(error.unwrap_err().to_string().contains("predicts one target"));
+    let error = compare_joint(&table, &["a", "a"], &methods, &splits, &options).unwrap_err().to_string();
+    assert!(error.contains("named twice"), "{error}");
+}
+
+#[test]
+fn a_forest_recalls_rows_that_networks_do_not() {
+    // The targets are noise that follows from which of 40 groups of rows it is.
+    let mut rng = Rng::new(5, 0);
+    let mut draw = move || normal::quantile(rng.uniform());
+    let groups: Vec<[f64; 2]> = (0..40).map(|_| [2.0 * draw(), 2.0 * draw()]).collect();
+    let mut columns: [Vec<f64>; 3] = Default::default();
+    for row in 0..400 {
+        let own = groups[row * 7 % 40];
+        let values = [(row * 7 % 40) as f64, own[0] + 0.1 * draw(), own[1] + 0.1 * draw()];
+        columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+    }
+    let names = ["x", "a", "b"];
+    let table = Table::new(names.into_iter().zip(columns.map(Column::Numbers)).collect()).unwrap();
+    let mut method = Method::default().for_several_targets();
+    method.configure(&[("preset", "fast"), ("steps", "30")]).unwrap();
+    let model = fit_joint(&table, &["a", "b"], &method).unwrap();
+    let forms = &model.record().forms;
+    let energy = |name: &str| forms.iter().find(|(form, _)| form == name).unwrap().1;
+    assert!(energy("forest") < 0.5 * energy("joint networks"), "{forms:?}");
+    let forest = model.parts().iter().find(|part| matches!(part.form, JointForm::Forest { .. })).unwrap();
+    assert!(forest.weight > 0.3, "{}", forest.weight);
+    assert_eq!(JointModel::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+}
+
+#[test]
+fn targets_that_no_row_has_together_are_refused() {
+    let complete = table(60, 14);
+    let column = |name: &str, kept: usize| {
+        let values = complete.numbers(name).unwrap().unwrap().to_vec();
+        let known = |(row, value): (usize, f64)| if row % 2 == kept { value } else { f64::NAN };
+        Column::Numbers(values.into_iter().enumerate().map(known).collect())
+    };
+    let table = complete.with_columns([("a", column("a", 0)), ("b", column("b", 1))]).unwrap();
+    for method in [method(), Method::default().for_several_targets()] {
+        let error = fit_joint(&table, &["a", "b"], &method).unwrap_err().to_string();
+        assert!(error.contains("at least 10 rows that have all targets, found 0"), "{error}");
+    }
 }

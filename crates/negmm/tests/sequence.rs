@@ -204,15 +204,15 @@ fn comparing_learns_from_the_past() {
     let engine = CpuEngine::new(1);
     let options = CompareOptions::new(&inputs).seed(1).engine(&engine);
     let comparison = compare(&table, "y", &methods, &splits, &options).unwrap();
-    assert!(comparison.scores.iter().flatten().all(|score| score.metrics.rows == 30));
+    assert!(comparison.scores.iter().flatten().all(|score| score.metrics().unwrap().rows == 30));
     assert!(comparison.summary(0, Metric::Crps).mean < comparison.summary(1, Metric::Crps).mean);
     // Rows after the block of a fold do not affect it.
     let mut y = numbers(&table, "y").to_vec();
     y[60..].iter_mut().for_each(|y| *y += 40.0);
     let other = Table::new(vec![("y", Column::Numbers(y))]).unwrap();
     let again = compare(&other, "y", &methods, &splits, &options).unwrap();
-    assert_eq!(comparison.scores[0][0].metrics, again.scores[0][0].metrics);
-    assert_ne!(comparison.scores[0][1].metrics, again.scores[0][1].metrics);
+    assert_eq!(comparison.scores[0][0].scores, again.scores[0][0].scores);
+    assert_ne!(comparison.scores[0][1].scores, again.scores[0][1].scores);
 }
 
 #[test]

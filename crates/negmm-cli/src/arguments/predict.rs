@@ -33,7 +33,8 @@ pub struct Predict {
     /// region_0.9_length
     #[arg(long, value_name = "COVERAGE,…", allow_hyphen_values = true)]
     pub region: Option<String>,
-    /// Make intervals and regions conformal prediction sets: by the rows of `negmm calibrate`, or adaptive along a sequence
+    /// Make intervals and regions (of several targets: joint regions and ellipsoids) conformal prediction sets: by the rows of
+    /// `negmm calibrate`, or adaptive along a sequence
     #[arg(long)]
     pub conformal: bool,
     /// Quantiles of these levels: q0.05 …
@@ -104,6 +105,14 @@ pub struct JointFlags {
     /// repeated
     #[arg(long = "box", value_name = "BOUNDS", allow_hyphen_values = true)]
     pub boxes: Vec<String>,
+    /// Several targets: highest-density regions of all of them together: joint_region_0.9_log_density, the border, and its volume;
+    /// with --density also whether the row's own targets lie inside
+    #[arg(long, value_name = "COVERAGE,…", allow_hyphen_values = true)]
+    pub joint_region: Option<String>,
+    /// Several targets: ellipsoids around the mean, along the covariance: ellipsoid_0.9_distance, the Mahalanobis distance of the
+    /// border, and its volume
+    #[arg(long, value_name = "COVERAGE,…", allow_hyphen_values = true)]
+    pub ellipsoid: Option<String>,
 }
 
 /// Sample paths and aggregates of forecasters.

@@ -41,9 +41,10 @@ pub struct Tune {
     /// Reduction factor of halving: each rung has this many times fewer configurations and more rows
     #[arg(long, value_name = "N", default_value = "3", allow_hyphen_values = true, value_parser = whole::<usize>)]
     pub factor: usize,
-    /// Validation score to optimise: nll, crps or rmse; for censored targets nll or integrated_brier
-    #[arg(long, value_name = "SCORE", default_value = "nll")]
-    pub by: String,
+    /// Validation score to optimise: nll, crps or rmse; for censored targets nll or integrated_brier; for several targets energy,
+    /// nll, crps_of_sum or variogram [default: nll, for several targets energy]
+    #[arg(long, value_name = "SCORE")]
+    pub by: Option<String>,
     /// Train/validation splits.
     #[command(flatten)]
     pub splits: SplitFlags,

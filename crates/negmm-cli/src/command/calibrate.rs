@@ -43,8 +43,11 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
     check_distinct(shared.json, &[written], &[("data", Path::new(data))])?;
     let model = match input::model(model, Some(data))? {
         Loaded::Model(model) if model.encoder().sequence().is_none() => *model,
-        Loaded::Joint(_) => {
-            return Err(Error::options("models of several targets cannot be calibrated yet"));
+        Loaded::Joint(model) => {
+            let calibration = super::joint::calibration(calibrate, data, &model, shared)?;
+            let about = format!("{} for {}", model.method().name(), model.names().join(", "));
+            write(path, &model.calibrated(calibration.clone()).to_bytes()?)?;
+            return show(calibrate, &calibration, (&about, SetKind::Ellipsoids), shared);
         }
         _ => {
             return Err(Error::options(
@@ -62,14 +65,26 @@ pub fn run(calibrate: &Calibrate, shared: &Shared) -> Result<(), Error> {
     let model = model.calibrated(calibration);
     write(path, &model.to_bytes()?)?;
     let Some(calibration) = model.calibration() else { return Ok(()) };
+    let about = format!("{} for {:?}", model.method().name(), model.encoder().target().name);
+    show(calibrate, calibration, (&about, SetKind::Intervals), shared)
+}
+
+/// Prints the guarantees of a model, `about`, with regions and sets of `kind`.
+fn show(
+    calibrate: &Calibrate,
+    calibration: &Calibration,
+    (about, kind): (&str, SetKind),
+    shared: &Shared,
+) -> Result<(), Error> {
+    let path = &calibrate.output;
     if shared.json {
         return print_json(&json!({
             "rows": calibration.rows(), "by": calibration.by(), "weight": calibration.weight(), "towards": calibrate.towards,
             "model": path,
-            "guarantees": COVERAGES.iter().flat_map(|coverage| of_coverage(calibration, *coverage)).collect::<Vec<_>>(),
+            "guarantees": COVERAGES.iter().flat_map(|coverage| of_coverage(calibration, kind, *coverage)).collect::<Vec<_>>(),
         }));
     }
-    if path == "-" || shared.quiet { Ok(()) } else { print(&sentences(&model, calibration)) }
+    if path == "-" || shared.quiet { Ok(()) } else { print(&sentences(about, kind, calibration)) }
 }
 
 /// Reads the calibration set.
@@ -115,7 +130,7 @@ fn read(calibrate: &Calibrate, data: &str, model: &Model, shared: &Shared) -> Re
 }
 
 /// The guarantees of sets of this coverage as JSON.
-fn of_coverage(calibration: &Calibration, coverage: f64) -> Vec<Value> {
+fn of_coverage(calibration: &Calibration, kind: SetKind, coverage: f64) -> Vec<Value> {
     let of = |(name, sets): (&str, SetKind)| {
         let each = calibration.guarantees(sets, coverage).into_iter();
         let each = each.map(|GroupGuarantee { group, guarantee, .. }| {
@@ -128,16 +143,18 @@ fn of_coverage(calibration: &Calibration, coverage: f64) -> Vec<Value> {
         });
         each.collect::<Vec<_>>()
     };
-    [("intervals", SetKind::Intervals), ("regions", SetKind::Regions)].into_iter().flat_map(of).collect()
+    [(name_of(kind), kind), ("regions", SetKind::Regions)].into_iter().flat_map(of).collect()
 }
 
-fn sentences(model: &Model, calibration: &Calibration) -> String {
-    let target = &model.encoder().target().name;
+/// The name of the sets beside regions.
+fn name_of(kind: SetKind) -> &'static str {
+    if kind == SetKind::Ellipsoids { "ellipsoids" } else { "intervals" }
+}
+
+fn sentences(about: &str, kind: SetKind, calibration: &Calibration) -> String {
+    let name = name_of(kind);
     let rows = counted(calibration.rows(), "row");
-    let mut lines = vec![format!(
-        "{} for {target:?}, calibrated on {rows}, which must not be training rows",
-        model.method().name()
-    )];
+    let mut lines = vec![format!("{about}, calibrated on {rows}, which must not be training rows")];
     if calibration.is_shifted() {
         lines.push(
             "weights are estimated from the inputs: coverage is for rows with inputs such as those of the other file, off by at \
@@ -147,16 +164,16 @@ fn sentences(model: &Model, calibration: &Calibration) -> String {
     }
     match calibration.by() {
         None => {
-            lines.push("coverage of conformal intervals and regions".into());
+            lines.push(format!("coverage of conformal {name} and regions"));
             lines.extend(COVERAGES.iter().map(|coverage| {
-                let guarantees = calibration.guarantees(SetKind::Intervals, *coverage);
+                let guarantees = calibration.guarantees(kind, *coverage);
                 let guarantee = guarantees.first().map_or(String::new(), |first| first.guarantee.to_string());
                 format!("  {coverage:<5} {guarantee}")
             }));
         }
         Some(by) => {
-            lines.push(format!("coverage of conformal intervals and regions of {OF_GROUPS}, by {by:?}"));
-            let guarantees = calibration.guarantees(SetKind::Intervals, OF_GROUPS);
+            lines.push(format!("coverage of conformal {name} and regions of {OF_GROUPS}, by {by:?}"));
+            let guarantees = calibration.guarantees(kind, OF_GROUPS);
             let width = guarantees.iter().map(|own| own.group.chars().count()).max().unwrap_or(0);
             let more = guarantees.len().saturating_sub(GROUPS_SHOWN);
             let shown = guarantees.iter().take(GROUPS_SHOWN);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use negmm::compare::{CompareOptions, Comparison, Metric, compare};
+use negmm::compare::{CompareOptions, Comparison, Metric, compare, compare_joint};
 use negmm::{Error, Method};
 use negmm_draw::Style;
 use serde_json::json;
@@ -23,13 +23,13 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         let files = arguments.predictions.clone().unwrap_or_default().0;
         return compare_predictions::run(arguments, &files, shared);
     };
-    let CompareConfig { data, methods, splitting } = CompareConfig::new(arguments)?;
+    let config = CompareConfig::new(arguments)?;
+    let CompareConfig { data, methods, splitting } = &config;
     if let (Some(roles), Some(auto), Splitting::Folds(folds)) =
         (&data.forecast, methods.first().and_then(Method::as_auto), splitting)
     {
-        return forecast::compare(arguments, &data, (roles, auto), folds, shared);
+        return forecast::compare(arguments, data, (roles, auto), *folds, shared);
     }
-    let DataConfig { target, inputs, seed, .. } = &data;
     if let Some(picture) = &arguments.svg {
         if picture == "-" {
             return Err(Error::options("--svg needs the name of a file, not -"));
@@ -39,22 +39,42 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     }
     let engine = shared.trainer()?;
     let picture = arguments.svg.as_deref().map(Output::create).transpose()?;
-    let (table, drawn) = input::training_table(path, &data)?;
-    let (table, sentences) = input::with_target(table, target, inputs)?;
-    warn(shared.quiet, &[drawn, sentences].concat());
+    let (table, drawn) = input::training_table(path, data)?;
+    warn(shared.quiet, &drawn);
+    let several = arguments.data_flags.columns.several_targets(&table);
+    let CompareConfig { data, methods, splitting } = match &several {
+        Some(_) => config.of_several_targets(arguments)?,
+        None => config,
+    };
+    let DataConfig { target, inputs, seed, .. } = &data;
+    let table = match &several {
+        Some(_) => table,
+        None => {
+            let (table, sentences) = input::with_target(table, target, inputs)?;
+            warn(shared.quiet, &sentences);
+            table
+        }
+    };
     let splits = splitting.splits(&table, inputs, *seed)?;
     let bar = Bar::fits(shared, methods.len() * splits.len());
     let fitted = || bar.add(1);
     let options = CompareOptions::new(inputs).seed(*seed).engine(&engine).fitted(&fitted);
     let start = Instant::now();
-    let comparison = compare(&table, target, &methods, &splits, &options);
+    let comparison = match &several {
+        Some(names) => {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            compare_joint(&table, &names, &methods, &splits, &options)
+        }
+        None => compare(&table, target, &methods, &splits, &options),
+    };
     bar.clear();
     let (comparison, seconds) = (comparison?, start.elapsed().as_secs_f64());
+    let target = several.map_or(format!("target {target:?}"), |names| format!("targets {}", quoted_list(&names)));
     let name = Path::new(path).file_name().map_or(path.to_string(), |name| name.to_string_lossy().into());
     let name = name.split('.').next().unwrap_or_default().to_string();
     if let Some(mut picture) = picture {
         let names: Vec<String> = methods.iter().map(|method| method.name().to_string()).collect();
-        let figure = negmm_report::comparison(&format!("{name}: {target}"), &names, &comparison);
+        let figure = negmm_report::comparison(&format!("{name}: {}", target.replace('"', "")), &names, &comparison);
         picture.write(figure.svg(Style::File).as_bytes())?;
         picture.finish()?;
     }
@@ -62,12 +82,17 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
         return print_json(&json!({ "table": entries(&name, &methods, &comparison), "seconds": seconds }));
     }
     print(&format!(
-        "{name}: {} rows, target {:?}, {} splits, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits; * best, by more than two standard errors of the paired difference",
+        "{name}: {} rows, {}, {} splits, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits; * best, by more than two standard errors of the paired difference",
         format::count(table.rows()),
         target,
         splits.len(),
         table_text(&methods, &comparison),
     ))
+}
+
+/// Names in quotes, with commas between them.
+pub fn quoted_list(names: &[String]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The heading of a column of scores.
@@ -79,6 +104,10 @@ pub fn heading(metric: Metric) -> &'static str {
         Metric::Crps => "CRPS",
         Metric::IntegratedBrier => "Brier, integrated",
         Metric::Concordance => "concordance",
+        Metric::Energy => "energy",
+        Metric::Variogram => "variogram",
+        Metric::CrpsOfSum => "CRPS of sum",
+        Metric::RegionCoverage => "in 90 % region",
         Metric::Coverage => "in 95 %",
         Metric::Width => "width 95 %",
         Metric::Seconds => "seconds",
@@ -95,7 +124,9 @@ fn table_text(methods: &[Method], comparison: &Comparison) -> String {
             let summary = comparison.summary(at, metric);
             let mark = if comparison.best(metric) == Some(at) && metric != Metric::Seconds { "*" } else { " " };
             line.push(match metric {
-                Metric::Coverage => format!("{:.1} % ({:.1})", 100.0 * summary.mean, 100.0 * summary.se),
+                Metric::Coverage | Metric::RegionCoverage => {
+                    format!("{:.1} % ({:.1})", 100.0 * summary.mean, 100.0 * summary.se)
+                }
                 _ => format!("{} ({}){mark}", format::number(summary.mean), format::number(summary.se)),
             });
         }

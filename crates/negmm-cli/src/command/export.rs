@@ -13,18 +13,15 @@ pub fn run(export: &Export, shared: &Shared) -> Result<(), Error> {
     let path = &export.output;
     let graph = OutputPath { what: "graph", path, option: "-o FILE" };
     check_distinct(shared.json, &[graph], &[("model", &export.model)])?;
-    let model = match input::model(&export.model, None)? {
-        Loaded::Model(model) => *model,
-        Loaded::Joint(_) => {
-            let message = "models of several targets cannot be exported yet";
-            return Err(Error::options(message).in_file(&export.model));
-        }
+    let bytes = match input::model(&export.model, None)? {
+        Loaded::Model(model) => negmm_onnx::export(&model),
+        Loaded::Joint(model) => negmm_onnx::export_joint(&model),
         Loaded::Forecaster(_) => {
             let message = "forecasters cannot be exported: their features are computed by the library";
             return Err(Error::options(message).in_file(&export.model));
         }
     };
-    let bytes = negmm_onnx::export(&model).map_err(|error| error.in_file(&export.model))?;
+    let bytes = bytes.map_err(|error| error.in_file(&export.model))?;
     output::write(path, &bytes)?;
     match shared.json {
         true => print_json(&json!({"output": path, "bytes": bytes.len()})),

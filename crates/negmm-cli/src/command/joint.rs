@@ -2,14 +2,15 @@
 
 use std::time::Instant;
 
-use negmm::data::{ColumnType, Schema, Warnings};
+use negmm::conformal::{Calibration, CalibrationSet, LabelColumns, Labels};
+use negmm::data::{ColumnType, Dataset, Schema, Warnings};
 use negmm::joint::{FittedJoint, JointForm, JointMetrics, REGION_COVERAGES, fit_joint_with};
-use negmm::predict::{GivenTarget, JointQuery, TargetBox};
+use negmm::predict::{GivenTarget, JointQuery, Number, TargetBox};
 use negmm::train::Callbacks;
 use negmm::{Error, FitOptions, JointModel, Query, Table};
 use serde_json::{Value, json};
 
-use crate::arguments::{Evaluate, Fit, Predict, Shared};
+use crate::arguments::{Calibrate, Evaluate, Fit, Predict, Shared};
 use crate::config::FitConfig;
 use crate::console::{eprint, print, print_json, print_warnings, warn};
 use crate::engine::Trainer;
@@ -219,11 +220,17 @@ fn query(predict: &Predict, query: &Query) -> Result<JointQuery, Error> {
     joint.correlation = predict.joint.flags.correlation;
     joint.density = predict.joint.flags.density;
     joint.boxes = predict.joint.flags.boxes.iter().map(|text| TargetBox::parse(text)).collect::<Result<_, _>>()?;
+    let coverages = |name: &str, text: &Option<String>| match text {
+        Some(text) => Number::list(name, text),
+        None => Ok(Vec::new()),
+    };
+    joint.regions = coverages("joint-region", &predict.joint.flags.joint_region)?;
+    joint.ellipsoids = coverages("ellipsoid", &predict.joint.flags.ellipsoid)?;
     Ok(joint)
 }
 
 /// The columns that are read: inputs, then these targets, then kept columns.
-fn schema(model: &JointModel, targets: &[&str], keep: Vec<String>) -> Schema {
+pub fn schema(model: &JointModel, targets: &[&str], keep: Vec<String>) -> Schema {
     let mut schema = model.encoder().schema();
     for target in model.targets().iter().filter(|target| targets.contains(&target.name.as_str())) {
         let column_type = target.read_as.clone().unwrap_or_else(ColumnType::number);
@@ -231,6 +238,73 @@ fn schema(model: &JointModel, targets: &[&str], keep: Vec<String>) -> Schema {
     }
     schema.keep = keep;
     schema
+}
+
+/// Labels, with weights that follow from the inputs where the calibration has such.
+fn of_calibration(
+    calibration: &Calibration,
+    labels: Labels,
+    model: &JointModel,
+    table: &Table,
+) -> Result<Labels, Error> {
+    if !calibration.is_shifted() {
+        return Ok(labels);
+    }
+    let (data, _) = model.encoder().encode_features(table)?;
+    Ok(Labels { weights: calibration.shift_weights(&data).unwrap_or_default(), ..labels })
+}
+
+/// Reads rows that the model has not seen, for `calibrate`.
+pub fn calibration(
+    calibrate: &Calibrate,
+    data: &str,
+    model: &JointModel,
+    shared: &Shared,
+) -> Result<Calibration, Error> {
+    let columns = LabelColumns { by: calibrate.by.as_deref(), weight: calibrate.weight.as_deref() };
+    let dialect = calibrate.file.dialect()?;
+    let schema = columns.added_to(schema(model, &model.names(), Vec::new()));
+    let mut stream = input::stream(data, &schema.in_dialect(&dialect)?)?;
+    let (mut set, mut warnings, bar) = (CalibrationSet::default(), Warnings::default(), Bar::rows(shared));
+    let (mut tables, mut left_out) = (Vec::new(), 0);
+    let d = model.targets().len();
+    while let Some(chunk) = stream.next_chunk(CHUNK)? {
+        warnings.merge(&chunk.warnings);
+        let y = model.observed(&chunk.table)?;
+        let complete = |row: &usize| y[row * d..][..d].iter().all(|y| y.is_finite());
+        let rows: Vec<usize> = (0..chunk.table.rows()).filter(complete).collect();
+        left_out += chunk.table.rows() - rows.len();
+        bar.add(chunk.table.rows());
+        if rows.is_empty() {
+            continue;
+        }
+        let labels = columns.labels(&chunk)?.select(&rows);
+        let table = chunk.table.select_rows(&rows);
+        let (predictions, odd) = model.predict_with_warnings(&table)?;
+        warnings.merge(&odd);
+        if calibrate.towards.is_some() {
+            tables.push(model.encoder().encode_features(&table)?.0);
+        }
+        let y: Vec<f64> = rows.iter().flat_map(|row| &y[row * d..][..d]).copied().collect();
+        predictions.add_to(&mut set, &y, labels)?;
+    }
+    bar.clear();
+    let mut sentences = warnings.sentences();
+    if left_out > 0 {
+        let (lack, are) = if left_out == 1 { ("lacks", "is") } else { ("lack", "are") };
+        sentences.push(format!("{} {lack} a target and {are} left out", format::counted(left_out, "row")));
+    }
+    warn(shared.quiet, &sentences);
+    let Some(towards) = &calibrate.towards else { return set.calibration(columns.by, columns.weight) };
+    let mut stream = input::stream(towards, &model.encoder().schema().in_dialect(&dialect)?)?;
+    let mut inputs = Vec::new();
+    while let Some(chunk) = stream.next_chunk(CHUNK)? {
+        inputs.push(model.encoder().encode_features(&chunk.table)?.0);
+    }
+    if tables.is_empty() || inputs.is_empty() {
+        return Err(Error::data("conformal regions towards other rows need rows of both files, and there are none"));
+    }
+    set.shifted(columns.by, &Dataset::concatenated(tables), &Dataset::concatenated(inputs))
 }
 
 /// Predicts, row by row.
@@ -245,6 +319,9 @@ pub fn predict(model: &JointModel, predict: &Predict, asked: &Query, shared: &Sh
     let dialect = predict.file.dialect()?;
     let types = if format.is_typed() { input::kept_types(&predict.data, &keep, &dialect)? } else { Vec::new() };
     let schema = schema(model, &needed, keep.clone());
+    let calibration = model.calibration().filter(|_| joint.query.conformal);
+    let labels = calibration.map_or(LabelColumns::default(), LabelColumns::of);
+    let schema = labels.added_to(schema);
     let mut stream = input::stream(&predict.data, &schema.in_dialect(&dialect)?)?;
     let mut output = PredictionFile::create(path, format)?;
     let bar = Bar::rows(shared);
@@ -261,8 +338,13 @@ pub fn predict(model: &JointModel, predict: &Predict, asked: &Query, shared: &Sh
                 None => Err(chunk.table.locate(Error::data(chunk.table.absent(&[name])))),
             })
             .collect::<Result<Vec<_>, _>>()?;
+        let labels = match calibration {
+            Some(calibration) => of_calibration(calibration, labels.labels(&chunk)?, model, &chunk.table)?,
+            None => Labels::default(),
+        };
+        let calibrated = calibration.map(|calibration| (calibration, &labels));
         let columns = joint
-            .columns(&predictions, &observed, &needed, (rows, &chunk.kept[..keep.len()]))
+            .columns(&predictions, &observed, &needed, calibrated, (rows, &chunk.kept[..keep.len()]))
             .map_err(|error| chunk.table.locate(error))?;
         names = columns.names().into_iter().map(str::to_string).collect();
         output.write(&Encoded::new(&columns, format)?)?;

@@ -14,6 +14,7 @@ pub mod inspect;
 pub mod joint;
 pub mod man;
 pub mod monitor;
+mod monitor_joint;
 mod monitor_predictions;
 #[cfg(feature = "paper")]
 pub mod paper;

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::{self, Shared};
-use crate::command::monitor_predictions;
 use crate::command::verdict::{Subject, figure, words};
+use crate::command::{monitor_joint, monitor_predictions};
 use crate::console::{print, print_json, print_warnings, warn};
 use crate::format::count;
 use crate::input;
@@ -62,6 +62,9 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
     let inputs: Vec<(&str, &Path)> = model.into_iter().chain([("data", Path::new(data))]).collect();
     check_distinct(shared.json, &outputs, &inputs)?;
     let loaded = arguments.model.as_deref().map(|model| input::model(model, Some(data))).transpose()?;
+    if let Some(Loaded::Joint(model)) = &loaded {
+        return monitor_joint::run(arguments, config, (model, data), shared);
+    }
     let subject = loaded.as_ref().map_or_else(|| Ok(monitor_predictions::subject(arguments)), subject)?;
     let before = arguments.state.as_deref().map(|path| before(path, &subject.target, config)).transpose()?.flatten();
     let mut seen = before.unwrap_or_else(|| State {
@@ -114,7 +117,9 @@ fn subject(loaded: &Loaded) -> Result<Subject, Error> {
             baseline: "constant".into(),
             training: model.record().validation.as_ref().map(|scores| scores.crps),
         }),
-        Loaded::Joint(_) => Err(Error::options("models of several targets cannot be monitored yet")),
+        Loaded::Joint(model) => {
+            Ok(Subject { target: model.names().join(", "), baseline: "constant".into(), training: None })
+        }
         Loaded::Forecaster(forecaster) => {
             let roles = &forecaster.transform().spec;
             // The scores of training are averages over the horizon.

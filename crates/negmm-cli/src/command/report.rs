@@ -16,6 +16,9 @@ use crate::progress::Bar;
 use crate::without_target::WithoutTarget;
 use crate::{format, input};
 
+/// Rows that are read at most for a report of several targets.
+const MOST_JOINT_ROWS: usize = 65_536;
+
 /// Runs it.
 pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     shared.threads();
@@ -34,8 +37,19 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
             warn(shared.quiet, &sentences);
             (Report::new(model, &evaluation, &source(data))?, evaluation.total(), evaluation.len())
         }
-        Some(Loaded::Joint(_)) => {
-            return Err(Error::options("there is no report of several targets yet: see negmm evaluate"));
+        Some(Loaded::Joint(model)) => {
+            input::no_forecast(report.origins.first())?;
+            if report.weight.is_some() {
+                return Err(Error::options("--weight is not available in reports of several targets"));
+            }
+            let schema = super::joint::schema(model, &model.names(), Vec::new());
+            let mut stream = input::stream(data, &schema.in_dialect(&report.file.dialect()?)?)?;
+            let Some(chunk) = stream.next_chunk(MOST_JOINT_ROWS)? else {
+                return Err(Error::data("there is no row to report").in_file(data));
+            };
+            warn(shared.quiet, &chunk.warnings.sentences());
+            let rows = chunk.table.rows();
+            (Report::of_joint(model, &chunk.table, &source(data))?, rows, rows)
         }
         Some(Loaded::Forecaster(forecaster)) => {
             let table = input::table(data, &report.file.dialect()?)?;

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use negmm::compare::{Metric, Summary, Task};
+use negmm::compare::{JointTask, Metric, Summary, Task};
 use negmm::data::ColumnRoles;
+use negmm::joint::fit_joint_with;
 use negmm::model::plan;
 use negmm::train::{Callbacks, Engine, train};
-use negmm::tune::{Candidate, MetricSummary, RunOptions, Search, Space, Strategy, choosers};
-use negmm::{Error, Method, Table};
+use negmm::tune::{Candidate, MetricSummary, RunOptions, Search, Space, Strategy, choosers, joint_choosers};
+use negmm::{Error, FitOptions, Method, Table};
 use serde_json::{Value, json};
 
 use crate::arguments::tune::SearchName;
@@ -27,20 +28,35 @@ const SHOWN: usize = 10;
 
 /// Runs it.
 pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
-    let TuneConfig { data, methods, splitting } = TuneConfig::new(arguments)?;
+    let config = TuneConfig::new(arguments)?;
+    let part = journal::Part::new(&arguments.part);
+    let engine = shared.trainer()?;
+    let (table, drawn) = input::training_table(&arguments.data, &config.data)?;
+    warn(shared.quiet, &drawn);
+    let several = arguments.data_flags.columns.several_targets(&table);
+    let config = match &several {
+        Some(_) => config.of_several_targets(arguments)?,
+        None => config,
+    };
+    let TuneConfig { data, methods, splitting } = config;
     let DataConfig { target, inputs, seed, .. } = &data;
     let space = space(arguments, methods)?;
     let strategy = strategy(arguments, &space)?;
-    let part = journal::Part::new(&arguments.part);
-    let engine = shared.trainer()?;
-    let by = chooser(&arguments.by, inputs)?;
-    let (table, drawn) = input::training_table(&arguments.data, &data)?;
-    let (table, sentences) = input::with_target(table, target, inputs)?;
-    warn(shared.quiet, &[drawn, sentences].concat());
+    let names: Vec<&str> = several.iter().flatten().map(String::as_str).collect();
+    let by = chooser(arguments.by.as_deref(), inputs, !names.is_empty())?;
     // Checks the columns before there is a journal.
-    Task::new(&table, target, inputs)?;
+    let table = if names.is_empty() {
+        let (table, sentences) = input::with_target(table, target, inputs)?;
+        warn(shared.quiet, &sentences);
+        Task::new(&table, target, inputs)?;
+        table
+    } else {
+        JointTask::new(&table, &names, inputs)?;
+        table
+    };
     let splits = splitting.splits(&table, inputs, *seed)?;
-    let search = Search::new(&table, target, inputs, &space, &splits).strategy(strategy).by(by).seed(*seed);
+    let search = Search::new(&table, target, inputs, &space, &splits).strategy(strategy).seed(*seed);
+    let search = if names.is_empty() { search } else { search.targets(&names) }.by(by);
     let folder = &arguments.journal;
     let model = arguments.output.clone().unwrap_or_else(|| folder.join("best.negmm")).display().to_string();
     let (trials, result_file) = (folder.join(part.shard.file_name()), folder.join("result.json"));
@@ -72,9 +88,12 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
         return print_json(&json!({ "result": result, "model": model, "seconds": seconds }));
     }
     print(&format!(
-        "{}, target {:?}: {} on {}, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits, best {} first\nbest model, refitted to all rows: {model}",
+        "{}, {}: {} on {}, {seconds:.1} s\n\n{}\n\nmean (standard error) over splits, best {} first\nbest model, refitted to all rows: {model}",
         format::counted(table.rows(), "row"),
-        target,
+        match &several {
+            Some(names) => format!("targets {}", super::compare::quoted_list(names)),
+            None => format!("target {target:?}"),
+        },
         format::counted(ranking.len(), "configuration"),
         format::counted(splits.len(), "split"),
         table_text(&ranking, search.scores()),
@@ -83,12 +102,17 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
 }
 
 /// The score to optimise, by its name.
-fn chooser(name: &str, inputs: &ColumnRoles) -> Result<Metric, Error> {
-    let choosers = choosers(inputs);
+fn chooser(name: Option<&str>, inputs: &ColumnRoles, several: bool) -> Result<Metric, Error> {
+    let choosers = if several { joint_choosers() } else { choosers(inputs) };
+    let name = name.unwrap_or(if several { "energy" } else { "nll" });
     choosers.iter().copied().find(|metric| metric.name() == name).ok_or_else(|| {
         let names: Vec<&str> = choosers.iter().map(|metric| metric.name()).collect();
         let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (*last, others));
-        let of = if inputs.target_spec.is_censored() { " for censored targets" } else { "" };
+        let of = match () {
+            () if several => " for several targets",
+            () if inputs.target_spec.is_censored() => " for censored targets",
+            () => "",
+        };
         Error::options(format!("by must be {} or {last}{of}, found {name:?}", others.join(", ")))
     })
 }
@@ -125,6 +149,12 @@ fn save_best(
     engine: &dyn Engine,
     shared: &Shared,
 ) -> Result<(), Error> {
+    if !search.targets.is_empty() {
+        let options = FitOptions::default().seed(search.seed).inputs(search.inputs.clone()).engine(engine);
+        let fitted = fit_joint_with(table, search.targets, method, &options)?;
+        print_warnings(shared.quiet, &fitted.warnings);
+        return write(path, &fitted.model.to_bytes()?);
+    }
     let plan = plan(table, search.target, method, search.inputs, search.seed)?;
     let trained = train(engine, &plan.jobs(), &Callbacks::nothing());
     let fitted = plan.finish(trained)?;
@@ -139,7 +169,7 @@ fn table_text(ranking: &[Candidate], scores: &[Metric]) -> String {
         let mut line = vec![candidate.configuration.to_string()];
         for &metric in scores {
             let cell = |Summary { mean, se, .. }: Summary| match metric {
-                Metric::Coverage => format!("{:.1} % ({:.1})", 100.0 * mean, 100.0 * se),
+                Metric::Coverage | Metric::RegionCoverage => format!("{:.1} % ({:.1})", 100.0 * mean, 100.0 * se),
                 _ => format!("{} ({})", format::number(mean), format::number(se)),
             };
             line.push(candidate.score(metric).map_or("-".into(), cell));

@@ -87,10 +87,19 @@ pub fn variogram_of_draws(draws: &[f64], y: &[f64], p: f64) -> f64 {
 
 /// Dawid and Sebastiani's score of a mean vector and a covariance matrix: ln det S + (y - mean)ᵀ S⁻¹ (y - mean).
 pub fn dawid_sebastiani(mean: &[f64], covariance: &[f64], y: &[f64]) -> f64 {
-    let size = y.len();
-    let factor = cholesky::factorise(covariance, size);
+    log_det(covariance, y.len()) + squared_mahalanobis(mean, covariance, y)
+}
+
+/// ln det S of a covariance matrix, targets × targets.
+pub fn log_det(covariance: &[f64], targets: usize) -> f64 {
+    let factor = cholesky::factorise(covariance, targets);
+    (0..targets).map(|row| 2.0 * libm::log(factor[cholesky::at(row, row)])).sum()
+}
+
+/// (y - mean)ᵀ S⁻¹ (y - mean), the squared Mahalanobis distance.
+pub fn squared_mahalanobis(mean: &[f64], covariance: &[f64], y: &[f64]) -> f64 {
+    let factor = cholesky::factorise(covariance, y.len());
     let mut z: Vec<f64> = y.iter().zip(mean).map(|(y, mean)| y - mean).collect();
     cholesky::solve_lower(&factor, &mut z);
-    let log_det: f64 = (0..size).map(|row| 2.0 * libm::log(factor[cholesky::at(row, row)])).sum();
-    log_det + norm(&z) * norm(&z)
+    norm(&z) * norm(&z)
 }

@@ -1,6 +1,6 @@
 //! Growth of the trees: least squares on the targets, best splits among features drawn at each node.
 
-use super::{Forest, ForestConfig, TargetBins};
+use super::{Forest, ForestConfig, JointForest, TargetBins};
 use crate::dataset::Dataset;
 use crate::ngboost::{BINS, BinnedColumn, Node, Tree};
 use negmm_dist::math::rng::Rng;
@@ -17,44 +17,35 @@ struct Open {
 }
 
 /// Sums over rows: weights, weighted targets, and the rows.
-#[derive(Clone, Copy, Default)]
-struct Sums {
+#[derive(Clone, Copy)]
+struct Sums<const D: usize> {
     weight: f64,
-    target: f64,
+    targets: [f64; D],
     rows: usize,
 }
 
-impl Sums {
-    fn add(&mut self, other: Self) {
+impl<const D: usize> Sums<D> {
+    const ZERO: Self = Self { weight: 0.0, targets: [0.0; D], rows: 0 };
+
+    fn add(&mut self, other: &Self) {
         self.weight += other.weight;
-        self.target += other.target;
+        self.targets.iter_mut().zip(&other.targets).for_each(|(sum, more)| *sum += more);
         self.rows += other.rows;
     }
 }
 
-/// The rows that trees are grown from.
-struct Rows<'a> {
+/// The rows that trees are grown from, with D targets each.
+struct Rows<'a, const D: usize> {
     columns: Vec<BinnedColumn>,
-    y: Vec<f64>,
+    y: Vec<[f64; D]>,
     weights: Vec<f64>,
-    bins: Vec<u16>,
     config: &'a ForestConfig,
 }
 
 pub(super) fn forest(config: &ForestConfig, data: &Dataset, train: &[u32], bins: &TargetBins, seed: u64) -> Forest {
-    let train: Vec<u32> = train.iter().copied().filter(|row| data.sample_weights()[*row as usize] > 0.0).collect();
-    let pick = |list: &[f32]| train.iter().map(|row| f64::from(list[*row as usize])).collect::<Vec<f64>>();
-    let column = |feature: usize| {
-        let values: Vec<f32> = train.iter().map(|row| data.x()[*row as usize * data.stride() + feature]).collect();
-        BinnedColumn::new(&values, None)
-    };
-    let rows = Rows {
-        columns: (0..data.features()).map(column).collect(),
-        y: pick(data.y()),
-        weights: pick(data.sample_weights()),
-        bins: train.iter().map(|row| bins.bin(data.y()[*row as usize])).collect(),
-        config,
-    };
+    let train = weighted(data, train);
+    let rows = Rows::<1>::new(config, data, &train, |row, y| y[0] = f64::from(data.y()[row]));
+    let own: Vec<u16> = train.iter().map(|row| bins.bin(data.y()[*row as usize])).collect();
     let mut forest = Forest {
         features: data.features(),
         components: bins.components.clone(),
@@ -65,14 +56,69 @@ pub(super) fn forest(config: &ForestConfig, data: &Dataset, train: &[u32], bins:
     };
     for tree in 0..config.n_estimators {
         let mut rng = Rng::new(seed, streams::FOREST + tree as u64);
-        let tree = rows.tree(&mut forest, &mut rng);
+        let tree = rows.tree(&mut rng, |list| leaf(&mut forest, &rows.weights, &own, list));
         forest.trees.push(tree);
     }
     forest
 }
 
-impl Rows<'_> {
-    fn tree(&self, forest: &mut Forest, rng: &mut Rng) -> Tree {
+/// A forest of several targets, of which at most 64 are used for splits; rows in which one is unknown are left out.
+pub(super) fn joint_forest(config: &ForestConfig, data: &Dataset, train: &[u32], seed: u64) -> JointForest {
+    match data.joint_targets().map_or(1, |targets| targets.targets()) {
+        0..=2 => joint::<2>(config, data, train, seed),
+        3..=4 => joint::<4>(config, data, train, seed),
+        5..=8 => joint::<8>(config, data, train, seed),
+        9..=16 => joint::<16>(config, data, train, seed),
+        _ => joint::<64>(config, data, train, seed),
+    }
+}
+
+/// Each row has its targets, and zeros up to D.
+fn joint<const D: usize>(config: &ForestConfig, data: &Dataset, train: &[u32], seed: u64) -> JointForest {
+    let (targets, values) = data.joint_targets().map_or((1, data.y()), |all| (all.targets(), all.values()));
+    let of_row = |row: u32| &values[row as usize * targets..][..targets];
+    let train: Vec<u32> =
+        weighted(data, train).into_iter().filter(|row| of_row(*row).iter().all(|y| !y.is_nan())).collect();
+    let rows = Rows::<D>::new(config, data, &train, |row, y| {
+        y.iter_mut().zip(of_row(row as u32)).for_each(|(y, own)| *y = f64::from(*own));
+    });
+    let (mut trees, mut leaves) = (Vec::with_capacity(config.n_estimators), Vec::new());
+    for tree in 0..config.n_estimators {
+        let mut rng = Rng::new(seed, streams::FOREST + tree as u64);
+        trees.push(rows.tree(&mut rng, |list| {
+            leaves.push(rows.moments(list, targets));
+            leaves.len() - 1
+        }));
+    }
+    JointForest::of_leaves(data.features(), targets, trees, &leaves)
+}
+
+/// The rows with a weight above 0.
+fn weighted(data: &Dataset, train: &[u32]) -> Vec<u32> {
+    train.iter().copied().filter(|row| data.sample_weights()[*row as usize] > 0.0).collect()
+}
+
+impl<'a, const D: usize> Rows<'a, D> {
+    fn new(config: &'a ForestConfig, data: &Dataset, train: &[u32], targets: impl Fn(usize, &mut [f64; D])) -> Self {
+        let column = |feature: usize| {
+            let values: Vec<f32> = train.iter().map(|row| data.x()[*row as usize * data.stride() + feature]).collect();
+            BinnedColumn::new(&values, None)
+        };
+        let of_row = |row: &u32| {
+            let mut y = [0.0; D];
+            targets(*row as usize, &mut y);
+            y
+        };
+        Self {
+            columns: (0..data.features()).map(column).collect(),
+            y: train.iter().map(of_row).collect(),
+            weights: train.iter().map(|row| f64::from(data.sample_weights()[*row as usize])).collect(),
+            config,
+        }
+    }
+
+    /// A tree; `leaf` is given the rows of each leaf and returns its number.
+    fn tree(&self, rng: &mut Rng, mut leaf: impl FnMut(&[u32]) -> usize) -> Tree {
         let mut list: Vec<u32> = (0..self.y.len() as u32).collect();
         if list.len() > self.config.max_samples {
             rng.shuffle(&mut list);
@@ -91,8 +137,7 @@ impl Rows<'_> {
                 None
             };
             let Some((feature, bin)) = split else {
-                nodes[node] = Node::leaf(forest.leaves() as f32);
-                self.leaf(forest, &list[first..end]);
+                nodes[node] = Node::leaf(leaf(&list[first..end]) as f32);
                 continue;
             };
             let column = &self.columns[feature as usize];
@@ -127,16 +172,16 @@ impl Rows<'_> {
         if rows.len() < 2 * least {
             return None;
         }
-        let mut total = Sums::default();
+        let mut total = Sums::ZERO;
         for row in rows {
-            total.add(self.sums(*row));
+            total.add(&self.sums(*row));
         }
         if rows.iter().all(|row| self.y[*row as usize] == self.y[rows[0] as usize]) {
             return None;
         }
-        let mean = total.target / total.weight;
+        let mean = total.targets.map(|target| target / total.weight);
         let (mut best, mut gain) = (None, 0.0);
-        let mut histogram = [Sums::default(); BINS + 1];
+        let mut histogram = vec![Sums::ZERO; BINS + 1];
         let mut used: Vec<u8> = Vec::new();
         let mut seen = 0;
         // Features are drawn until enough of them vary in the node.
@@ -155,53 +200,81 @@ impl Rows<'_> {
                 if sums.rows == 0 {
                     used.push(bin);
                 }
-                sums.add(self.sums(*row));
+                sums.add(&self.sums(*row));
             }
             if used.len() > 1 {
                 seen += 1;
                 used.sort_unstable();
-                let mut left = Sums::default();
+                let mut left = Sums::ZERO;
                 for bin in &used[..used.len() - 1] {
-                    left.add(histogram[usize::from(*bin)]);
+                    left.add(&histogram[usize::from(*bin)]);
                     if left.rows < least || rows.len() - left.rows < least {
                         continue;
                     }
-                    let difference = left.target - left.weight * mean;
-                    let lowered = difference * difference / (left.weight * (total.weight - left.weight));
+                    let squares: f64 = left.targets.iter().zip(&mean).fold(0.0, |sum, (target, mean)| {
+                        let difference = target - left.weight * mean;
+                        sum + difference * difference
+                    });
+                    let lowered = squares / (left.weight * (total.weight - left.weight));
                     if lowered > gain {
                         (best, gain) = (Some((feature, *bin)), lowered);
                     }
                 }
             }
             for bin in &used {
-                histogram[usize::from(*bin)] = Sums::default();
+                histogram[usize::from(*bin)] = Sums::ZERO;
             }
         }
         best
     }
 
-    fn sums(&self, row: u32) -> Sums {
+    fn sums(&self, row: u32) -> Sums<D> {
         let weight = self.weights[row as usize];
-        Sums { weight, target: weight * self.y[row as usize], rows: 1 }
+        Sums { weight, targets: self.y[row as usize].map(|y| weight * y), rows: 1 }
     }
 
-    /// Adds the bins of a leaf's rows.
-    fn leaf(&self, forest: &mut Forest, rows: &[u32]) {
-        let mut bins: Vec<(u16, f64)> =
-            rows.iter().map(|row| (self.bins[*row as usize], self.weights[*row as usize])).collect();
-        bins.sort_by_key(|(bin, _)| *bin);
-        bins.dedup_by(|next, last| {
-            let same = next.0 == last.0;
-            if same {
-                last.1 += next.1;
+    /// The moments of a leaf's targets.
+    fn moments(&self, rows: &[u32], targets: usize) -> LeafMoments {
+        let weight: f64 = rows.iter().map(|row| self.weights[*row as usize]).sum();
+        let mean_of = |of: &dyn Fn(&[f64; D]) -> f64| {
+            rows.iter().map(|row| self.weights[*row as usize] * of(&self.y[*row as usize])).sum::<f64>() / weight
+        };
+        let mean: Vec<f64> = (0..targets).map(|target| mean_of(&|y| y[target])).collect();
+        let mut covariance = vec![0.0; targets * targets];
+        for first in 0..targets {
+            for second in 0..=first {
+                let entry = mean_of(&|y| (y[first] - mean[first]) * (y[second] - mean[second]));
+                covariance[first * targets + second] = entry;
+                covariance[second * targets + first] = entry;
             }
-            same
-        });
-        let total: f64 = bins.iter().map(|(_, weight)| weight).sum();
-        for (bin, weight) in bins {
-            forest.bins.push(bin);
-            forest.weights.push((weight / total) as f32);
         }
-        forest.starts.push(forest.bins.len() as u32);
+        LeafMoments { rows: rows.len(), mean, covariance }
     }
+}
+
+/// The moments of a leaf's targets.
+pub(super) struct LeafMoments {
+    pub(super) rows: usize,
+    pub(super) mean: Vec<f64>,
+    pub(super) covariance: Vec<f64>,
+}
+
+/// Adds the bins of a leaf's rows; the number of the leaf.
+fn leaf(forest: &mut Forest, weights: &[f64], of_row: &[u16], rows: &[u32]) -> usize {
+    let mut bins: Vec<(u16, f64)> = rows.iter().map(|row| (of_row[*row as usize], weights[*row as usize])).collect();
+    bins.sort_by_key(|(bin, _)| *bin);
+    bins.dedup_by(|next, last| {
+        let same = next.0 == last.0;
+        if same {
+            last.1 += next.1;
+        }
+        same
+    });
+    let total: f64 = bins.iter().map(|(_, weight)| weight).sum();
+    for (bin, weight) in bins {
+        forest.bins.push(bin);
+        forest.weights.push((weight / total) as f32);
+    }
+    forest.starts.push(forest.bins.len() as u32);
+    forest.leaves() - 1
 }

@@ -5,10 +5,12 @@
 
 mod bins;
 mod grow;
+mod joint;
 mod tensors;
 
 pub use bins::TargetBins;
-pub use tensors::{read_forest, write_forest};
+pub use joint::JointForest;
+pub use tensors::{read_forest, read_joint_forest, write_forest, write_joint_forest};
 
 use crate::dataset::Dataset;
 use crate::ngboost::{Columns, Tree};

@@ -1,6 +1,6 @@
 //! The scores that comparisons report, and their summary over splits.
 
-use negmm_dist::Metrics;
+use super::Scores;
 
 /// A score of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,14 @@ pub enum Metric {
     IntegratedBrier,
     /// Concordance index of the medians, where targets may be censored.
     Concordance,
+    /// Energy score of several targets, each divided by its sd in training.
+    Energy,
+    /// Variogram score of several targets, of order 0.5.
+    Variogram,
+    /// CRPS of the sum of several standardised targets.
+    CrpsOfSum,
+    /// Empirical coverage of the 90 % highest-density region of several targets.
+    RegionCoverage,
     /// Empirical coverage of the central 95 % interval.
     Coverage,
     /// Mean width of the 95 % interval.
@@ -27,13 +35,17 @@ pub enum Metric {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 13] = [
+        Self::Energy,
         Self::Rmse,
         Self::Nll,
         Self::MassNll,
         Self::Crps,
         Self::IntegratedBrier,
         Self::Concordance,
+        Self::Variogram,
+        Self::CrpsOfSum,
+        Self::RegionCoverage,
         Self::Coverage,
         Self::Width,
         Self::Seconds,
@@ -48,6 +60,10 @@ impl Metric {
             Self::Crps => "crps",
             Self::IntegratedBrier => "integrated_brier",
             Self::Concordance => "concordance",
+            Self::Energy => "energy",
+            Self::Variogram => "variogram",
+            Self::CrpsOfSum => "crps_of_sum",
+            Self::RegionCoverage => "region_coverage",
             Self::Coverage => "picp",
             Self::Width => "mpiw",
             Self::Seconds => "seconds",
@@ -56,11 +72,17 @@ impl Metric {
 
     /// Whether less is better; coverage and width are to be read together, and of concordance more is better.
     pub fn less_is_better(self) -> bool {
-        !matches!(self, Self::Coverage | Self::Width | Self::Concordance)
+        !matches!(self, Self::Coverage | Self::RegionCoverage | Self::Width | Self::Concordance)
     }
 
-    /// Whether these metrics have it; a censored target has only scores over all rows.
-    pub(super) fn is_of(self, metrics: &Metrics) -> bool {
+    /// Whether these scores have it; a censored target has only scores over all rows.
+    pub(super) fn is_of(self, scores: &Scores) -> bool {
+        let Scores::OneTarget(metrics) = scores else {
+            return matches!(
+                self,
+                Self::Energy | Self::Nll | Self::Variogram | Self::CrpsOfSum | Self::RegionCoverage | Self::Seconds
+            );
+        };
         let censored = metrics.censored.as_ref();
         match self {
             Self::Nll | Self::Seconds => true,
@@ -68,6 +90,7 @@ impl Metric {
             Self::IntegratedBrier => censored.is_some_and(|censored| censored.integrated_brier.is_some()),
             Self::Concordance => censored.is_some_and(|censored| censored.concordance.is_some()),
             Self::Rmse | Self::Crps | Self::Coverage | Self::Width => censored.is_none(),
+            Self::Energy | Self::Variogram | Self::CrpsOfSum | Self::RegionCoverage => false,
         }
     }
 }

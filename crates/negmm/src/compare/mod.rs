@@ -1,5 +1,6 @@
 //! Cross-validation of several methods on one table: the same splits for all, their scores, and paired tests.
 
+mod joint_task;
 mod metric;
 mod split;
 mod task;
@@ -7,19 +8,30 @@ mod task;
 use std::sync::{Mutex, PoisonError};
 
 use crate::Method;
+use crate::joint::{JointMetrics, REGION_COVERAGES};
 use negmm_data::{ColumnRoles, Table};
 use negmm_dist::{Error, Metrics, Result};
-use negmm_nn::train::{Callbacks, CpuEngine, Engine, JobGroups};
+use negmm_nn::train::{Callbacks, CpuEngine, Engine, JobGroup, JobGroups};
 
+pub use joint_task::JointTask;
 pub use metric::{Metric, Summary};
 pub use split::Split;
 pub use task::{Scored, Task};
+
+/// The scores of test rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scores {
+    /// Of one target.
+    OneTarget(Metrics),
+    /// Of several targets together.
+    SeveralTargets(JointMetrics),
+}
 
 /// The score of one method on one split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// Scores of the test rows.
-    pub metrics: Metrics,
+    pub scores: Scores,
     /// Seconds of the fit.
     pub seconds: f64,
 }
@@ -27,19 +39,51 @@ pub struct Score {
 impl Score {
     /// The value of a metric, over all rows for the NLL of a censored target; NaN where the target has no such metric.
     pub fn get(&self, metric: Metric) -> f64 {
-        let censored = self.metrics.censored.as_ref();
-        match metric {
-            _ if !metric.is_of(&self.metrics) => f64::NAN,
-            Metric::Rmse => self.metrics.rmse,
-            Metric::Nll => censored.map_or(self.metrics.nll, |censored| censored.nll),
-            Metric::IntegratedBrier => censored.and_then(|censored| censored.integrated_brier).unwrap_or(f64::NAN),
-            Metric::Concordance => censored.and_then(|censored| censored.concordance).unwrap_or(f64::NAN),
-            Metric::MassNll => self.metrics.mass_nll.unwrap_or(f64::NAN),
-            Metric::Crps => self.metrics.crps,
-            Metric::Coverage => self.metrics.coverage.get(0.95).unwrap_or(f64::NAN),
-            Metric::Width => self.metrics.width.get(0.95).unwrap_or(f64::NAN),
-            Metric::Seconds => self.seconds,
+        if !metric.is_of(&self.scores) {
+            return f64::NAN;
         }
+        match &self.scores {
+            _ if metric == Metric::Seconds => self.seconds,
+            Scores::OneTarget(metrics) => of_one_target(metrics, metric),
+            Scores::SeveralTargets(metrics) => of_several_targets(metrics, metric),
+        }
+    }
+
+    /// The scores of one target.
+    pub fn metrics(&self) -> Option<&Metrics> {
+        match &self.scores {
+            Scores::OneTarget(metrics) => Some(metrics),
+            Scores::SeveralTargets(_) => None,
+        }
+    }
+}
+
+fn of_one_target(metrics: &Metrics, metric: Metric) -> f64 {
+    let censored = metrics.censored.as_ref();
+    match metric {
+        Metric::Rmse => metrics.rmse,
+        Metric::Nll => censored.map_or(metrics.nll, |censored| censored.nll),
+        Metric::IntegratedBrier => censored.and_then(|censored| censored.integrated_brier).unwrap_or(f64::NAN),
+        Metric::Concordance => censored.and_then(|censored| censored.concordance).unwrap_or(f64::NAN),
+        Metric::MassNll => metrics.mass_nll.unwrap_or(f64::NAN),
+        Metric::Crps => metrics.crps,
+        Metric::Coverage => metrics.coverage.get(0.95).unwrap_or(f64::NAN),
+        Metric::Width => metrics.width.get(0.95).unwrap_or(f64::NAN),
+        _ => f64::NAN,
+    }
+}
+
+fn of_several_targets(metrics: &JointMetrics, metric: Metric) -> f64 {
+    match metric {
+        Metric::Energy => metrics.energy,
+        Metric::Nll => metrics.nll,
+        Metric::Variogram => metrics.variogram,
+        Metric::CrpsOfSum => metrics.crps_of_sum,
+        Metric::RegionCoverage => {
+            let at = REGION_COVERAGES.iter().position(|coverage| *coverage == 0.9);
+            at.map_or(f64::NAN, |at| metrics.coverage[at])
+        }
+        _ => f64::NAN,
     }
 }
 
@@ -54,7 +98,7 @@ pub struct Comparison {
 impl Comparison {
     /// The metrics that every fit has: the mass NLL for a discrete target only, those over all rows for a censored one.
     pub fn metrics(&self) -> Vec<Metric> {
-        let has = |metric: &Metric| self.scores.iter().flatten().all(|score| metric.is_of(&score.metrics));
+        let has = |metric: &Metric| self.scores.iter().flatten().all(|score| metric.is_of(&score.scores));
         Metric::ALL.into_iter().filter(has).collect()
     }
 
@@ -142,13 +186,40 @@ pub fn compare(
     options: &CompareOptions<'_>,
 ) -> Result<Comparison> {
     let task = Task::new(table, target, options.inputs)?;
+    let begin = |method: usize, split: usize, seed: u64| {
+        Ok(task.job_group(&methods[method], &splits[split], seed)?.map(|scored| scored.map(|scored| scored.score)))
+    };
+    compare_by(&begin, (methods.len(), splits.len()), options)
+}
+
+/// As [`compare`], for several targets that are predicted together.
+///
+/// # Errors
+/// As [`compare`], and when a method predicts one target.
+pub fn compare_joint(
+    table: &Table,
+    targets: &[&str],
+    methods: &[Method],
+    splits: &[Split],
+    options: &CompareOptions<'_>,
+) -> Result<Comparison> {
+    let task = JointTask::new(table, targets, options.inputs)?;
+    let begin = |method: usize, split: usize, seed: u64| task.job_group(&methods[method], &splits[split], seed);
+    compare_by(&begin, (methods.len(), splits.len()), options)
+}
+
+/// Runs the jobs of every method and split.
+fn compare_by<'a>(
+    job_group: &(dyn Fn(usize, usize, u64) -> Result<JobGroup<'a, Score>> + Sync),
+    (methods, splits): (usize, usize),
+    options: &CompareOptions<'_>,
+) -> Result<Comparison> {
     let pairs: Vec<(usize, usize)> =
-        (0..splits.len()).flat_map(|split| (0..methods.len()).map(move |method| (method, split))).collect();
+        (0..splits).flat_map(|split| (0..methods).map(move |method| (method, split))).collect();
     let scores: Vec<Mutex<Option<Result<Score>>>> = pairs.iter().map(|_| Mutex::default()).collect();
     let begin = |pair: usize| {
         let (method, split) = pairs[pair];
-        let seed = options.seed.wrapping_add(split as u64);
-        Ok(task.job_group(&methods[method], &splits[split], seed)?.map(|scored| scored.map(|scored| scored.score)))
+        job_group(method, split, options.seed.wrapping_add(split as u64))
     };
     let ended = |pair: usize, score: Result<Score>, _: f64| {
         *scores[pair].lock().unwrap_or_else(PoisonError::into_inner) = Some(score);
@@ -157,7 +228,7 @@ pub fn compare(
     };
     JobGroups { count: pairs.len(), begin: &begin, ended: &ended }.run(options.engine, &options.watch);
     options.watch.check_cancelled()?;
-    let mut of_methods = vec![Vec::with_capacity(splits.len()); methods.len()];
+    let mut of_methods = vec![Vec::with_capacity(splits); methods];
     for ((method, _), score) in pairs.iter().zip(scores) {
         let score = score.into_inner().unwrap_or_else(PoisonError::into_inner);
         of_methods[*method].push(score.unwrap_or_else(|| Err(Error::cancelled()))?);
@@ -176,7 +247,7 @@ mod tests {
         let score = |nll: f64| {
             let mut metrics = blank_metrics();
             metrics.nll = nll;
-            Score { metrics, seconds: 1.0 }
+            Score { scores: Scores::OneTarget(metrics), seconds: 1.0 }
         };
         let comparison =
             |lists: [[f64; 3]; 2]| Comparison { scores: lists.map(|list| list.map(score).to_vec()).to_vec() };
@@ -206,7 +277,7 @@ mod tests {
         };
         let (one, two) = (run(1), run(2));
         for (a, b) in one.scores.iter().flatten().zip(two.scores.iter().flatten()) {
-            assert_eq!(a.metrics, b.metrics);
+            assert_eq!(a.scores, b.scores);
         }
         assert!(one.summary(0, Metric::Crps).mean < one.summary(1, Metric::Crps).mean);
     }

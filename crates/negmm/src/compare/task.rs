@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Score, Split};
+use super::{Score, Scores, Split};
 use crate::model::{EncodingCache, FitPlan, PreprocessingConfig, encode};
 use crate::{Method, Model};
 use negmm_data::{ColumnRoles, Encoder, Table};
@@ -62,7 +62,7 @@ impl<'a> Task<'a> {
             let model = plan.finish(trained)?.model;
             let seconds = before + start.elapsed().as_secs_f64();
             let metrics = task.metrics(&model, &test)?;
-            Ok(Scored { score: Score { metrics, seconds }, model })
+            Ok(Scored { score: Score { scores: Scores::OneTarget(metrics), seconds }, model })
         };
         Ok(JobGroup { jobs, finish: Box::new(finish) })
     }

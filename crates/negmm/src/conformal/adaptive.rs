@@ -111,7 +111,7 @@ impl AdaptiveConformal {
                 continue;
             }
             let scores = predictions.each_with(&known, |row, y| match kind {
-                SetKind::Intervals => row.interval_tail(y),
+                SetKind::Intervals | SetKind::Ellipsoids => row.interval_tail(y),
                 SetKind::Regions => row.region_tail(y),
             })?;
             for state in states {

@@ -21,8 +21,10 @@ const SHIFT: &str = "(weights of inputs)";
 pub enum SetKind {
     /// Central intervals.
     Intervals,
-    /// Highest-density regions.
+    /// Highest-density regions; of several targets too.
     Regions,
+    /// Ellipsoids of several targets, by the Mahalanobis distance.
+    Ellipsoids,
 }
 
 /// Prediction sets of one kind and nominal coverage.
@@ -49,7 +51,7 @@ impl SetSpec {
 /// A calibration set under construction.
 #[derive(Clone, Debug, Default)]
 pub struct CalibrationSet {
-    /// Conformity scores for intervals and for regions.
+    /// Conformity scores for intervals (of several targets: ellipsoids) and for regions.
     scores: Vec<(f64, f64)>,
     labels: Labels,
 }
@@ -60,10 +62,21 @@ impl CalibrationSet {
     /// # Errors
     /// When the numbers of targets and rows differ, or a target is NaN.
     pub fn add(&mut self, predictions: &Predictions, y: &[f64], labels: Labels) -> Result<()> {
-        self.scores.extend(predictions.each_with(y, |row, y| (row.interval_tail(y), row.region_tail(y)))?);
+        let scores = predictions.each_with(y, |row, y| (row.interval_tail(y), row.region_tail(y)))?;
+        self.add_scores(scores, labels);
+        Ok(())
+    }
+
+    /// Adds rows with these conformity scores, for ellipsoids and for regions.
+    pub(crate) fn add_scores(&mut self, scores: impl IntoIterator<Item = (f64, f64)>, labels: Labels) {
+        self.scores.extend(scores);
         self.labels.groups.extend(labels.groups);
         self.labels.weights.extend(labels.weights);
-        Ok(())
+    }
+
+    /// The rows so far.
+    pub(crate) fn rows(&self) -> usize {
+        self.scores.len()
     }
 
     /// As [`CalibrationSet::calibration`] without a column of weights: each row is weighted by the ratio of the density of
@@ -174,7 +187,7 @@ struct Group {
 impl Group {
     fn scores(&self, sets: SetKind) -> &ConformityScores {
         match sets {
-            SetKind::Intervals => &self.intervals,
+            SetKind::Intervals | SetKind::Ellipsoids => &self.intervals,
             SetKind::Regions => &self.regions,
         }
     }

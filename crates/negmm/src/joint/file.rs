@@ -6,12 +6,15 @@ use serde::{Deserialize, Serialize};
 use safetensors::tensor::Dtype;
 
 use super::{Chain, Copula, JointForm, JointLinear, JointModel, JointPart, JointRecord, predictor};
+use crate::conformal::{Calibration, CalibrationShape};
 use crate::method::{Method, Predictor};
 use crate::model::{
-    Document, JOINT_FORMAT, Model, PredictorShape, document, read_predictor, write_document, write_predictor,
+    Document, JOINT_FORMAT, Model, PredictorShape, document, read_predictor, read_statistics, write_document,
+    write_predictor, write_statistics,
 };
 use negmm_data::{Encoder, Target};
 use negmm_dist::{Error, Result};
+use negmm_nn::forest::{read_joint_forest, write_joint_forest};
 use negmm_nn::net::Head;
 use negmm_nn::tensors::{Flaw, Tensor, Tensors, numbers_of};
 
@@ -25,6 +28,8 @@ struct Metadata {
     covariance: Vec<f64>,
     sigma_scales: Vec<f64>,
     record: JointRecord,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<CalibrationShape>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -43,7 +48,12 @@ enum FormMetadata {
     },
     Chain,
     Linear(JointLinear),
+    /// Trees, leaves and target encoding are tensors.
+    Forest,
 }
+
+/// The name of a forest's target encoding.
+const LEVELS: &str = "levels";
 
 fn prefix(part: usize) -> String {
     format!("part.{part}.")
@@ -69,9 +79,19 @@ pub(super) fn write(model: &JointModel) -> Result<Vec<u8>> {
                 FormMetadata::Chain
             }
             JointForm::Linear(linear) => FormMetadata::Linear(linear.clone()),
+            JointForm::Forest { forest, statistics } => {
+                let own = write_joint_forest(forest).into_iter().chain(write_statistics(LEVELS, statistics));
+                tensors.extend(own.map(|tensor| Tensor { name: prefix(number) + &tensor.name, ..tensor }));
+                FormMetadata::Forest
+            }
         };
         parts.push(PartMetadata { weight: *weight, form });
     }
+    let calibration = model.calibration.as_ref().map(|calibration| {
+        let (shape, own) = calibration.write();
+        tensors.extend(own);
+        shape
+    });
     let metadata = Metadata {
         format: JOINT_FORMAT,
         method: model.method.clone(),
@@ -81,6 +101,7 @@ pub(super) fn write(model: &JointModel) -> Result<Vec<u8>> {
         covariance: model.covariance.clone(),
         sigma_scales: model.sigma_scales.clone(),
         record: model.record.clone(),
+        calibration,
     };
     write_document(&metadata, tensors)
 }
@@ -96,7 +117,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<JointModel>> {
 
 fn of_document(document: &Document<'_>) -> Result<JointModel> {
     let damaged = |what: Flaw| Error::model(format!("the model file is damaged: {what}"));
-    let Metadata { method, encoder, targets, parts, covariance, sigma_scales, record, .. } = document.metadata()?;
+    let Metadata { method, encoder, targets, parts, covariance, sigma_scales, record, calibration, .. } =
+        document.metadata()?;
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
     method.check_several_targets().map_err(|error| damaged(error.to_string()))?;
@@ -121,7 +143,9 @@ fn of_document(document: &Document<'_>) -> Result<JointModel> {
     };
     let parts = parts.into_iter().enumerate().map(read_part).collect::<std::result::Result<Vec<_>, Flaw>>();
     let parts = parts.map_err(damaged)?;
-    Ok(JointModel { method, encoder, targets: targets.into(), parts, covariance, sigma_scales, record })
+    let calibration = calibration.map(|shape| Calibration::read(shape, encoder.features(), &tensors)).transpose();
+    let calibration = calibration.map_err(damaged)?;
+    Ok(JointModel { method, encoder, targets: targets.into(), parts, covariance, sigma_scales, record, calibration })
 }
 
 fn model_name(number: usize) -> String {
@@ -176,6 +200,11 @@ fn read_form(
             Ok(JointForm::Copula(Copula { models: read_models(targets, tensors)?, correlation }))
         }
         FormMetadata::Chain => Ok(JointForm::Chain(Chain { links: read_models(targets, tensors)? })),
+        FormMetadata::Forest => {
+            let forest = read_joint_forest(tensors, encoder.features(), targets.len())?;
+            let statistics = read_statistics(tensors, LEVELS, &encoder.level_counts())?.into();
+            Ok(JointForm::Forest { forest, statistics })
+        }
         FormMetadata::Linear(linear) if linear.is_sound(targets.len(), encoder.features()) => {
             Ok(JointForm::Linear(linear))
         }

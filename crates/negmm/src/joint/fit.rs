@@ -53,6 +53,12 @@ pub fn fit_joint_with(
             encoded.table.rows()
         ))));
     }
+    let complete = encoded.complete_rows();
+    if complete < LEAST_ROWS {
+        return Err(encoded.table.locate(Error::data(format!(
+            "a joint model needs at least {LEAST_ROWS} rows that have all targets, found {complete}"
+        ))));
+    }
     let pool = match method {
         Method::Auto(auto) => pool::fit(&encoded, auto, options)?,
         _ => {
@@ -90,7 +96,7 @@ fn finish(
         histories,
     };
     let targets: Arc<[_]> = targets.into();
-    let mut model = JointModel { method, encoder, targets, parts, covariance, sigma_scales, record };
+    let mut model = JointModel { method, encoder, targets, parts, covariance, sigma_scales, record, calibration: None };
     let held_out = if model.method.is_moment_matched() { held_out.moment_matched() } else { held_out };
     let predictions = model.in_units(held_out);
     let scored: Vec<usize> = (0..rows.len()).step_by(rows.len().div_ceil(MOST_SCORED).max(1)).collect();

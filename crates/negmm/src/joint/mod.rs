@@ -2,7 +2,7 @@
 //!
 //! A joint model pools forms of the joint distribution, each a Gaussian mixture over vectors: networks that learn all targets
 //! together, a chain of models of single targets (y₁ | x, then y₂ | x, y₁ …), a Gaussian copula over models of single
-//! targets, and a linear model. Marginals, conditionals, linear combinations and densities of the pool are in closed form.
+//! targets, a forest and a linear model. Marginals, conditionals, linear combinations and densities of the pool are in closed form.
 //!
 //! ```
 //! use negmm::joint::{Combination, fit_joint};
@@ -33,6 +33,7 @@ mod combination;
 mod copula;
 mod file;
 mod fit;
+mod forest;
 mod linear;
 mod metrics;
 mod networks;
@@ -40,6 +41,7 @@ mod nodes;
 mod pool;
 mod predictions;
 mod record;
+mod regions;
 mod stacking;
 mod targets;
 
@@ -52,14 +54,19 @@ pub use copula::Copula;
 pub use fit::{FittedJoint, fit_joint, fit_joint_with};
 pub use linear::JointLinear;
 pub use metrics::{JointMetrics, REGION_COVERAGES, SCORE_DRAWS};
+pub use negmm_dist::joint::directions;
 pub use predictions::JointPredictions;
 pub(crate) use predictions::find as find_target;
 pub use record::JointRecord;
+pub use regions::{JointRegion, RegionKind};
+pub(crate) use targets::check_joint_targets;
 
+use crate::conformal::Calibration;
 use crate::method::{Member, Method, Predictor};
 use negmm_data::{Encoder, Table, Target, Warnings};
 use negmm_dist::{Error, JointMixtures, Result};
-use negmm_nn::dataset::Dataset;
+use negmm_nn::dataset::{Dataset, TargetEncoding};
+use negmm_nn::forest::JointForest;
 use negmm_nn::net::{Head, JointHead};
 
 /// A fitted model of several targets.
@@ -75,6 +82,8 @@ pub struct JointModel {
     /// The factor of the sds of each target.
     sigma_scales: Vec<f64>,
     record: JointRecord,
+    /// The calibration of regions, where there is one.
+    calibration: Option<Calibration>,
 }
 
 /// A form of the joint distribution, and its weight in the pool.
@@ -103,6 +112,13 @@ pub enum JointForm {
     Chain(Chain),
     /// A linear model.
     Linear(JointLinear),
+    /// A random forest whose leaves are Gaussians over vectors.
+    Forest {
+        /// The forest.
+        forest: JointForest,
+        /// The target encoding of its inputs.
+        statistics: Arc<TargetEncoding>,
+    },
 }
 
 impl JointForm {
@@ -113,6 +129,7 @@ impl JointForm {
             Self::Copula(_) => "copula",
             Self::Chain(_) => "chain",
             Self::Linear(_) => "linear",
+            Self::Forest { .. } => "forest",
         }
     }
 
@@ -123,6 +140,7 @@ impl JointForm {
             Self::Copula(copula) => Ok(targets::standardise(targets, copula.predict(table)?)),
             Self::Chain(chain) => Ok(targets::standardise(targets, chain.predict(table)?)),
             Self::Linear(linear) => linear.predict(data),
+            Self::Forest { forest, statistics } => forest::predict(forest, statistics, data),
         }
     }
 }
@@ -218,6 +236,28 @@ impl JointModel {
         &self.sigma_scales
     }
 
+    /// The calibration of conformal regions.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// The same with a calibration: see [`JointPredictions::add_to`].
+    #[must_use]
+    pub fn calibrated(self, calibration: Calibration) -> Self {
+        Self { calibration: Some(calibration), ..self }
+    }
+
+    /// Components of a prediction at most.
+    pub fn most_components(&self) -> usize {
+        let of_form = |form: &JointForm| match form {
+            JointForm::Networks { members, head } => members.len() * head.components,
+            JointForm::Copula(_) | JointForm::Chain(_) => nodes::NODES,
+            JointForm::Linear(_) => 1,
+            JointForm::Forest { forest, .. } => forest.trees.len(),
+        };
+        self.parts.iter().map(|part| of_form(&part.form)).sum()
+    }
+
     /// The training record.
     pub fn record(&self) -> &JointRecord {
         &self.record
@@ -233,6 +273,7 @@ impl JointModel {
                 models.iter().map(|model| model.predictor().parameters()).sum()
             }
             JointForm::Linear(linear) => linear.coefficients.len() + linear.intercepts.len(),
+            JointForm::Forest { forest, .. } => forest.leaves(),
         };
         self.parts.iter().map(|part| of_form(&part.form)).sum()
     }

@@ -3,25 +3,31 @@
 //! With few rows the forms are compared by cross-validation, a chain among them; with many, by the held-out predictions of
 //! their own folds.
 
+use std::collections::BTreeMap;
+
 use super::chain::Chain;
 use super::copula::{self, Copula};
 use super::linear::JointLinear;
 use super::networks::{NetworkForm, train_networks};
-use super::stacking;
 use super::targets::EncodedTargets;
-use super::{JointForm, JointPart};
+use super::{JointForm, JointPart, forest, stacking};
 use crate::method::{Auto, Method, Preset};
 use crate::model::{FitOptions, Fitted, Model, fit_with};
 use negmm_data::{ColumnRoles, Table};
-use negmm_dist::{JointMixtures, Predictions, Result, Rng, streams};
+use negmm_dist::{Error, JointMixtures, Predictions, Result, Rng, streams};
 use negmm_nn::dataset::split::{grouped_folds, k_folds};
 use negmm_nn::train::History;
 
 /// Rows up to which forms are compared by cross-validation, and its folds.
 const CROSS_VALIDATED: usize = 2_000;
 const FOLDS: usize = 3;
+/// Rows up to which there are more folds: a fold is a large part of the few rows.
+const FEW: usize = 500;
+const FOLDS_OF_FEW: usize = 5;
 /// Targets up to which there is a chain: its slopes ask every link once for each target before it.
 const MOST_LINKS: usize = 6;
+/// Rows with all targets that a forest needs.
+const LEAST_OF_FOREST: usize = 20;
 /// Factors of sds that are tried, and how many rows' worth of a factor of 1 they are shrunk by.
 const SIGMA_SCALES: [f64; 9] = [0.8, 0.87, 0.93, 1.0, 1.07, 1.15, 1.25, 1.4, 1.6];
 const SHRINKAGE: f64 = 30.0;
@@ -125,7 +131,11 @@ fn has_chain(encoded: &EncodedTargets) -> bool {
     encoded.targets.len() <= MOST_LINKS && !has_atoms(encoded)
 }
 
-/// All forms, fitted to a table: networks where there are no atoms, then the copula, the chain and the linear model.
+fn has_forest(encoded: &EncodedTargets) -> bool {
+    encoded.complete_rows() >= LEAST_OF_FOREST && !has_atoms(encoded)
+}
+
+/// All forms, fitted to a table: networks where there are no atoms, then the copula, the chain, the linear model and a forest.
 fn forms(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Result<(Vec<JointForm>, Vec<History>)> {
     let names = encoded.names();
     let (mut forms, mut histories) = (Vec::new(), Vec::new());
@@ -142,6 +152,9 @@ fn forms(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Res
     if !has_atoms(encoded) {
         forms.push(JointForm::Linear(JointLinear::fit(&encoded.data)));
     }
+    if has_forest(encoded) {
+        forms.push(forest::fit(encoded, options.seed));
+    }
     Ok((forms, histories))
 }
 
@@ -149,13 +162,15 @@ fn forms(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Res
 fn few_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Result<Pool> {
     let (rows, names) = (encoded.table.rows(), encoded.names());
     let rng = &mut Rng::new(options.seed, streams::JOINT_FIT);
+    let count = if rows <= FEW { FOLDS_OF_FEW } else { FOLDS };
     let folds = match encoded.data.groups() {
-        Some(groups) => grouped_folds(groups, FOLDS, rng),
-        None => k_folds(rows, FOLDS, rng),
+        Some(groups) => grouped_folds(groups, count, rng),
+        None => k_folds(rows, count, rng),
     };
     let effort =
         Auto { preset: if auto.preset == Preset::Best { Preset::Medium } else { Preset::Fast }, ..auto.clone() };
-    let mut held_out: Vec<Vec<Option<JointMixtures>>> = Vec::new();
+    // By name, since a fold may lack a form: of few rows with a target it may see no atom.
+    let mut held_out: BTreeMap<&'static str, Vec<Option<JointMixtures>>> = BTreeMap::new();
     for fold in folds.iter().filter(|fold| !fold.is_empty()) {
         let is_held_out = |row: &usize| fold.contains(&(*row as u32));
         let (test, train): (Vec<usize>, Vec<usize>) = (0..rows).partition(is_held_out);
@@ -169,24 +184,31 @@ fn few_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> 
         let (forms, _) = forms(&own, &effort, options)?;
         let table = encoded.table.select_rows(&test);
         let (data, _) = own.encoder.encode_features(&table)?;
-        held_out.resize_with(forms.len(), || vec![None; rows]);
-        for (form, held_out) in forms.iter().zip(&mut held_out) {
+        for form in &forms {
+            let held_out = held_out.entry(form.name()).or_insert_with(|| vec![None; rows]);
             let predicted = own.in_units(form.predict(&own.targets, &table, &data)?);
             let predicted = encoded.standardise(predicted);
             test.iter().enumerate().for_each(|(at, row)| held_out[*row] = Some(predicted.select(&[at])));
         }
     }
-    let complete: Vec<usize> =
-        (0..rows).filter(|row| encoded.is_complete(*row) && held_out.iter().all(|form| form[*row].is_some())).collect();
-    let held_out: Vec<JointMixtures> = held_out
-        .into_iter()
-        .map(|form| {
-            let own: Vec<JointMixtures> = complete.iter().filter_map(|row| form[*row].clone()).collect();
-            JointMixtures::concatenate_rows(&own)
-        })
-        .collect();
+    let complete: Vec<usize> = (0..rows).filter(|row| encoded.is_complete(*row)).collect();
     let (all, histories) = forms(encoded, auto, options)?;
-    let mut pool = stacked(encoded, all, &held_out, complete, histories);
+    let (mut kept, mut predictions) = (Vec::new(), Vec::new());
+    for form in all {
+        let of_rows = held_out.get(form.name());
+        let own: Vec<JointMixtures> =
+            complete.iter().filter_map(|row| of_rows.and_then(|of_rows| of_rows[*row].clone())).collect();
+        if own.len() == complete.len() && !own.is_empty() {
+            predictions.push(JointMixtures::concatenate_rows(&own));
+            kept.push(form);
+        }
+    }
+    if kept.is_empty() {
+        return Err(encoded
+            .table
+            .locate(Error::data("no form of the joint distribution could be scored on held-out rows")));
+    }
+    let mut pool = stacked(encoded, kept, &predictions, complete, histories);
     pool.sigma_scales = sigma_scales(encoded, &pool);
     pool.held_out = pool.held_out.scale_sds(&pool.sigma_scales);
     Ok(pool)
@@ -223,6 +245,11 @@ fn many_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) ->
     }
     predictions.push(encoded.standardise(expanded));
     forms.push(JointForm::Copula(copula));
+    let held_out = if has_forest(encoded) { forest::held_out(encoded, options.seed)? } else { None };
+    if let Some(held_out) = held_out {
+        predictions.push(held_out.select(&complete));
+        forms.push(forest::fit(encoded, options.seed));
+    }
     Ok(stacked(encoded, forms, &predictions, complete, histories))
 }
 

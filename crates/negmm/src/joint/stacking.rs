@@ -13,6 +13,8 @@ const DRAWS: usize = 60;
 const MOST_ROWS: usize = 2_000;
 /// Steps of the minimisation.
 const STEPS: usize = 2_000;
+/// Rows' worth of equal weights: the prior is this many times the mean log weight, in units of the energy score.
+const PRIOR_ROWS: f64 = 5.0;
 /// A form with less weight is left out.
 const LEAST_WEIGHT: f64 = 0.02;
 
@@ -33,7 +35,7 @@ pub(super) fn weights(forms: &[JointMixtures], y: &[f64], rows: &[usize]) -> (Ve
         pairs.iter_mut().zip(apart).for_each(|(sum, x)| *sum += x / total);
     }
     let alone = (0..count).map(|form| linear[form] - 0.5 * pairs[form * (count + 1)]).collect();
-    (minimise(&linear, &pairs), alone)
+    (minimise(&linear, &pairs, PRIOR_ROWS / total), alone)
 }
 
 /// E‖X_f - y‖ of each form and E‖X_f - X_g‖ of each pair, from draws.
@@ -71,14 +73,19 @@ fn distances(forms: &[JointMixtures], row: usize, y: &[f64]) -> (Vec<f64>, Vec<f
     (from_y, apart)
 }
 
-/// The weights that minimise linear · w - wᵀ pairs w / 2 over the simplex.
-fn minimise(linear: &[f64], pairs: &[f64]) -> Vec<f64> {
+/// The weights that minimise linear · w - wᵀ pairs w / 2 - prior · scale · mean log w over the simplex.
+fn minimise(linear: &[f64], pairs: &[f64], prior: f64) -> Vec<f64> {
     let count = linear.len();
     let mut weights = vec![1.0 / count as f64; count];
-    let scale = linear.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    // The scale of a score: that of the best form alone.
+    let alone = (0..count).map(|form| linear[form] - 0.5 * pairs[form * (count + 1)]);
+    let best = alone.fold(f64::INFINITY, f64::min).max(f64::MIN_POSITIVE);
+    let scale = linear.iter().copied().fold(best, f64::max);
     for _ in 0..STEPS {
         let slope = |form: usize| {
-            linear[form] - (0..count).map(|other| pairs[form * count + other] * weights[other]).sum::<f64>()
+            let between = (0..count).map(|other| pairs[form * count + other] * weights[other]).sum::<f64>();
+            // At most as steep as the step is stable.
+            linear[form] - between - (prior * best / count as f64 / weights[form]).min(scale)
         };
         let slopes: Vec<f64> = (0..count).map(slope).collect();
         let least = slopes.iter().copied().fold(f64::INFINITY, f64::min);

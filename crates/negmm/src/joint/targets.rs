@@ -44,8 +44,8 @@ pub(super) fn values(table: &Table, names: &[impl AsRef<str>]) -> Result<Vec<f64
 
 /// Checks the names of several targets.
 pub(super) fn check_names(names: &[String]) -> Result<()> {
-    if names.len() < 2 {
-        return Err(Error::options("a joint model has at least 2 targets"));
+    if names.is_empty() {
+        return Err(Error::options("a joint model has at least 1 target"));
     }
     if names.len() > MAX_TARGETS {
         return Err(Error::options(format!("a joint model has at most {MAX_TARGETS} targets, found {}", names.len())));
@@ -54,6 +54,15 @@ pub(super) fn check_names(names: &[String]) -> Result<()> {
         Some(at) => Err(Error::options(format!("the target {} is named twice", quoted(&names[at])))),
         None => Ok(()),
     }
+}
+
+/// Checks that several columns can be the targets of a joint model.
+///
+/// # Errors
+/// As a fit would have.
+pub(crate) fn check_joint_targets(table: &Table, targets: &[&str], roles: &ColumnRoles) -> Result<()> {
+    let names: Vec<String> = targets.iter().map(|name| name.to_string()).collect();
+    EncodedTargets::new(table, &names, &Method::default(), roles, 0).map(drop)
 }
 
 impl EncodedTargets {
@@ -141,6 +150,11 @@ impl EncodedTargets {
     pub(super) fn is_complete(&self, row: usize) -> bool {
         let d = self.targets.len();
         self.y[row * d..][..d].iter().all(|y| !y.is_nan())
+    }
+
+    /// Rows that have all targets.
+    pub(super) fn complete_rows(&self) -> usize {
+        (0..self.table.rows()).filter(|row| self.is_complete(*row)).count()
     }
 
     /// The standardised targets of a row.

@@ -10,6 +10,7 @@ use super::{Ensemble, Method, MixtureNetwork, NetworkSettings, Pool, Preset};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, Result, streams};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
+use negmm_nn::forest::{ForestConfig, JointForest};
 use negmm_nn::net::{Activation, JointHead};
 use negmm_nn::train::{NetworkJob, Objective, Optimiser, Schedule, Selection, TrainingConfig};
 
@@ -27,6 +28,9 @@ const LEAST_IN_FOLD: usize = 3;
 const MIDDLING: usize = 5_000;
 /// The limit of smooth clipping of inputs, in sds.
 const SOFT_CLIP: f64 = 8.0;
+/// How a forest of several targets is grown: each tree is a component.
+const FOREST: ForestConfig =
+    ForestConfig { n_estimators: 64, min_samples_leaf: 3, max_features: 0.5, max_samples: 16_000 };
 /// The methods that can predict several targets.
 const METHODS: &str = "auto, ne-gmm, mdn or ensemble";
 
@@ -39,6 +43,12 @@ pub(crate) struct JointNetworks {
     pub(crate) statistics: Vec<Arc<TargetEncoding>>,
     /// The head of all.
     pub(crate) head: JointHead,
+}
+
+/// The joint forest that is grown on the rows of `train`, with the target encoding of these rows.
+pub(crate) fn joint_forest(data: &Arc<Dataset>, train: Vec<u32>, seed: u64) -> (JointForest, Arc<TargetEncoding>) {
+    let fold = FoldData::new(data, (train, Vec::new()), seed);
+    (JointForest::grow(&FOREST, &fold.data, &fold.train, seed), fold.statistics)
 }
 
 impl Method {

@@ -40,7 +40,7 @@ pub use beta_nll::BetaNll;
 pub use constant::Constant;
 pub use ensemble::Ensemble;
 pub use finish::{FitOutput, OutOfFold};
-pub(crate) use joint::JointNetworks;
+pub(crate) use joint::{JointNetworks, joint_forest};
 pub use mdn::Mdn;
 pub use member_kind::MemberKind;
 pub use mixture_network::MixtureNetwork;

@@ -24,7 +24,9 @@ pub use fingerprint::SeenRows;
 pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan};
 pub use record::Record;
-pub(crate) use tensors::{Shape as PredictorShape, read as read_predictor, write as write_predictor};
+pub(crate) use tensors::{
+    Shape as PredictorShape, read as read_predictor, read_statistics, write as write_predictor, write_statistics,
+};
 
 use crate::accelerator::{Accelerator, Helper};
 use crate::conformal::Calibration;

@@ -258,14 +258,14 @@ fn network_levels(number: usize) -> String {
 const TREES_LEVELS: &str = "trees.levels";
 
 /// A tensor of levels × statistics for each text column.
-fn write_statistics(name: &str, statistics: &TargetEncoding) -> Vec<Tensor> {
+pub(crate) fn write_statistics(name: &str, statistics: &TargetEncoding) -> Vec<Tensor> {
     let tensor = |(number, column): (usize, &Vec<[f32; STATISTICS]>)| {
         Tensor::new(format!("{name}.{number}"), vec![column.len(), STATISTICS], column.iter().flatten().copied())
     };
     statistics.columns().iter().enumerate().map(tensor).collect()
 }
 
-fn read_statistics(tensors: &Tensors<'_>, name: &str, levels: &[usize]) -> Result<TargetEncoding, Flaw> {
+pub(crate) fn read_statistics(tensors: &Tensors<'_>, name: &str, levels: &[usize]) -> Result<TargetEncoding, Flaw> {
     let column = |(number, levels): (usize, &usize)| {
         let name = format!("{name}.{number}");
         let numbers: Vec<f32> = numbers_of(tensors, &name, Some(&[*levels, STATISTICS]))?;

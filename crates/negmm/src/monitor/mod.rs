@@ -18,6 +18,7 @@
 
 mod coverage;
 mod e_process;
+mod joint;
 mod score;
 mod status;
 
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use coverage::{COVERAGES, Hits};
 use e_process::EProcess;
+pub use joint::{JointMonitor, JointMonitorPart, JointMonitorStatus};
 use negmm_dist::{Error, Predictions, Result};
 pub(crate) use score::normal_score;
 pub use status::{Alarm, EmpiricalCoverage, MonitorStatus};

@@ -1,10 +1,35 @@
 //! A query of joint predictions: the columns of each target and each linear combination, correlations, densities and boxes.
 
 use super::columns::{Block, Columns, Field};
+use super::parameter::{Number, Parameter, numbers, switch};
 use super::query::Query;
-use crate::joint::{Combination, JointModel, JointPredictions};
+use crate::conformal::{Calibration, Labels};
+use crate::joint::{Combination, JointModel, JointPredictions, JointRegion, RegionKind};
 use crate::{Error, Result};
 use negmm_data::KeptColumn;
+use negmm_dist::JointMixtures;
+
+/// The parameters that models of several targets have beside those of [`super::PARAMETERS`].
+pub const JOINT_PARAMETERS: [Parameter; 7] = {
+    const fn parameter(name: &'static str, help: &'static str) -> Parameter {
+        Parameter { name, help }
+    }
+    [
+        parameter(
+            "combine",
+            "several targets: a linear combination, such as profit = revenue - cost, or a list of them",
+        ),
+        parameter("given", "several targets: those that are known, from the row or as cost=3.2"),
+        parameter("correlation", "several targets, true: their correlations"),
+        parameter("density", "several targets, true: log_density, of the row's own targets"),
+        parameter(
+            "box",
+            "several targets: bounds such as revenue > 100, cost < 50: p_box_1 and its error; or a list of them",
+        ),
+        parameter("joint_region", "several targets, coverages: the border and volume of the highest-density region"),
+        parameter("ellipsoid", "several targets, coverages: the border and volume of an ellipsoid"),
+    ]
+};
 
 /// A target that is known when the others are predicted.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +94,11 @@ impl TargetBox {
 /// | `correlation` | `correlation_revenue_cost` … |
 /// | `density` | `log_density`: of the row's own targets |
 /// | `boxes` | `p_box_1`, `p_box_1_error` … |
+/// | `regions` | `joint_region_0.9_log_density`, the border, and `joint_region_0.9_volume` … |
+/// | `ellipsoids` | `ellipsoid_0.9_distance`, the border, and `ellipsoid_0.9_volume` … |
+///
+/// With `density`, regions and ellipsoids also say whether the row's own targets lie inside: `joint_region_0.9_contains`. With
+/// `query.conformal` they are conformal sets.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct JointQuery {
@@ -84,12 +114,50 @@ pub struct JointQuery {
     pub density: bool,
     /// Boxes whose probability is wanted.
     pub boxes: Vec<TargetBox>,
+    /// Coverages of highest-density regions of all targets together.
+    pub regions: Vec<Number>,
+    /// Coverages of ellipsoids.
+    pub ellipsoids: Vec<Number>,
 }
 
 impl JointQuery {
     /// The columns of each target and nothing else.
     pub fn new(query: Query) -> Self {
         Self { query, ..Self::default() }
+    }
+
+    /// Reads a query from pairs of a parameter's name and its text: those of [`Query::from_pairs`] and [`JOINT_PARAMETERS`].
+    ///
+    /// # Errors
+    /// When there is no such parameter, or its text makes no sense.
+    pub fn from_pairs<N: AsRef<str>, T: AsRef<str>>(pairs: impl IntoIterator<Item = (N, T)>) -> Result<Self> {
+        let (mut joint, mut rest) = (Self::default(), Vec::new());
+        for (name, text) in pairs {
+            let (name, text) = (name.as_ref(), text.as_ref());
+            match name {
+                "combine" => joint.combinations.push(text.to_string()),
+                "given" => joint.given = text.split(',').map(GivenTarget::parse).collect::<Result<_>>()?,
+                "correlation" => joint.correlation = switch(name, text)?,
+                "density" => joint.density = switch(name, text)?,
+                "box" => joint.boxes.push(TargetBox::parse(text)?),
+                "joint_region" => joint.regions = numbers(name, text)?,
+                "ellipsoid" => joint.ellipsoids = numbers(name, text)?,
+                _ => rest.push((name.to_string(), text.to_string())),
+            }
+        }
+        Ok(Self { query: Query::from_pairs(rest)?, ..joint })
+    }
+
+    /// Columns for each row at most: what a limit on the size of an answer counts.
+    pub fn most_columns(&self, model: &JointModel) -> usize {
+        let Query { quantiles, interval, region, above, below, equal, shortfall, draws, .. } = &self.query;
+        let single = [quantiles, above, below, equal, shortfall].map(Vec::len).into_iter().sum::<usize>();
+        let of_each = 2 + single + 2 * (interval.len() + region.len()) + draws;
+        let components = if self.query.components { 3 * model.most_components() } else { 0 };
+        let d = model.targets().len();
+        let correlations = if self.correlation { d * d } else { 0 };
+        let joint = 3 * (self.regions.len() + self.ellipsoids.len()) + 2 * self.boxes.len() + 1 + correlations;
+        (d + self.combinations.len()).saturating_mul(of_each.saturating_add(components)).saturating_add(joint)
     }
 
     /// Refuses what joint models cannot answer.
@@ -100,10 +168,16 @@ impl JointQuery {
         self.query.check()?;
         let refuse = |what: &str| Err(Error::options(format!("{what} is for models of a single target")));
         match () {
-            () if self.query.conformal => return refuse("a conformal prediction set of a target"),
             () if self.query.novelty => return refuse("novelty"),
             () if self.query.parts => return refuse("the decomposition of the variance"),
             () => {}
+        }
+        if self.query.conformal {
+            self.check_conformal(model)?;
+        }
+        let coverages = self.regions.iter().chain(&self.ellipsoids).map(|number| number.value);
+        if let Some(coverage) = coverages.into_iter().find(|coverage| !(*coverage > 0.0 && *coverage < 1.0)) {
+            return Err(Error::options(format!("expected a coverage strictly between 0 and 1, found {coverage}")));
         }
         let names = model.names();
         for (at, given) in self.given.iter().enumerate() {
@@ -123,6 +197,26 @@ impl JointQuery {
         bounds.try_for_each(|(name, ..)| crate::joint::find_target(&rest, name).map(drop))
     }
 
+    /// Refuses conformal sets of what is not calibrated.
+    fn check_conformal(&self, model: &JointModel) -> Result<()> {
+        if model.calibration().is_none() {
+            return Err(Error::options(
+                "the model has no calibration: see `negmm calibrate`, which needs rows that the model has not seen",
+            ));
+        }
+        let refuse = |what: &str| {
+            Err(Error::options(format!(
+                "conformal sets of several targets are joint regions and ellipsoids: leave out {what}"
+            )))
+        };
+        match () {
+            () if !self.query.interval.is_empty() => refuse("the intervals of each target"),
+            () if !self.query.region.is_empty() => refuse("the regions of each target"),
+            () if !self.given.is_empty() => refuse("the targets that are given"),
+            () => Ok(()),
+        }
+    }
+
     fn is_given(&self, name: &str) -> bool {
         self.given.iter().any(|given| given.name == name)
     }
@@ -133,8 +227,22 @@ impl JointQuery {
         model.names().into_iter().filter(|name| own(name) || self.density && !self.is_given(name)).collect()
     }
 
+    /// Names and types of the columns.
+    ///
+    /// # Errors
+    /// As [`JointQuery::check`], and when two columns have one name.
+    pub fn fields(&self, model: &JointModel) -> Result<Vec<Field>> {
+        self.check(model)?;
+        let none =
+            JointMixtures::new(model.targets().len(), model.most_components(), Vec::new(), Vec::new(), Vec::new())?;
+        let none = JointPredictions::new(none, model.targets().to_vec().into());
+        let needed = self.needed(model);
+        let columns = self.columns(&none, &vec![Vec::new(); needed.len()], &needed, None, (0, &[]))?;
+        Ok(columns.iter().map(|column| column.field().clone()).collect())
+    }
+
     /// The columns of a batch of predictions, after the kept columns. `observed` has the values of [`JointQuery::needed`] for each
-    /// row; `first_row` rows come before the batch, so that draws do not depend on the batches.
+    /// row; `calibration` makes regions conformal; `first_row` rows come before the batch, so that draws do not depend on the batches.
     ///
     /// # Errors
     /// When a question cannot be answered, or two columns have one name.
@@ -143,6 +251,7 @@ impl JointQuery {
         predictions: &JointPredictions,
         observed: &[Vec<f64>],
         needed: &[&str],
+        calibration: Option<(&Calibration, &Labels)>,
         (first_row, kept): (u64, &'a [KeptColumn]),
     ) -> Result<Columns<'a>> {
         let rows = predictions.len();
@@ -204,6 +313,37 @@ impl JointQuery {
                 if y.iter().any(|y| y.is_nan()) { f64::NAN } else { predictions.mixtures().row(row).log_pdf(&y) }
             };
             number("log_density".into(), "the log density", (0..rows).map(density).collect());
+        }
+        let y: Vec<f64> = match self.density {
+            true => (0..rows)
+                .flat_map(|row| names.iter().map(move |name| column(name).map_or(f64::NAN, |all| all[row])))
+                .collect(),
+            false => Vec::new(),
+        };
+        let kinds = [
+            (RegionKind::HighestDensity, &self.regions, "joint_region", "log_density"),
+            (RegionKind::Ellipsoid, &self.ellipsoids, "ellipsoid", "distance"),
+        ];
+        for (kind, coverages, name, border) in kinds {
+            for coverage in coverages {
+                let regions = match calibration {
+                    Some(known) => predictions.conformal_regions(kind, coverage.value, known, first_row)?,
+                    None => predictions.regions(kind, coverage.value, first_row)?,
+                };
+                let borders = regions.iter().map(|region| region.border).collect();
+                number(format!("{name}_{coverage}_{border}"), "the border of a region", borders);
+                let volumes = regions.iter().map(|region| region.volume).collect();
+                number(format!("{name}_{coverage}_volume"), "the volume of a region", volumes);
+                if self.density {
+                    let at = predictions.region_statistic(kind, &y)?;
+                    let inside = |(region, at): (&JointRegion, f64)| match at.is_nan() {
+                        true => f64::NAN,
+                        false => f64::from(u8::from(region.contains(kind, at))),
+                    };
+                    let inside = regions.iter().zip(at).map(inside).collect();
+                    number(format!("{name}_{coverage}_contains"), "whether a region contains the targets", inside);
+                }
+            }
         }
         for (at, one) in self.boxes.iter().enumerate() {
             let (lower, upper) = one.bounds_of(&names)?;

@@ -44,7 +44,7 @@ pub use batch::{Batch, BatchColumns};
 pub use columns::{Column, Columns, Field, Value, ValueType};
 pub use conformal::ConformalInputs;
 pub use forecast::{ForecastOptions, ForecastQuery, MOST_PATHS};
-pub use joint::{GivenTarget, JointQuery, TargetBox};
+pub use joint::{GivenTarget, JOINT_PARAMETERS, JointQuery, TargetBox};
 pub use json::to_json;
 pub use parameter::{Number, PARAMETERS, Parameter, RENAMED};
 pub use query::{MOST_DRAWS, Query};

@@ -17,6 +17,22 @@ impl From<f64> for Number {
     }
 }
 
+impl Number {
+    /// Numbers with commas between them; `name` is used in messages.
+    ///
+    /// # Errors
+    /// When one is not a finite number.
+    pub fn list(name: &str, text: &str) -> Result<Vec<Self>> {
+        numbers(name, text)
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// A parameter of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {

@@ -14,6 +14,6 @@ mod space;
 
 pub use journal::{Entry, Journal};
 pub use run::{RunOptions, Trial, run};
-pub use search::{Candidate, MetricSummary, Search, Strategy, choosers};
+pub use search::{Candidate, MetricSummary, Search, Strategy, choosers, joint_choosers};
 pub use shard::Shard;
 pub use space::{Configuration, Dimension, Space, Values};

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::rungs::{Rung, halving, single};
 use super::{Configuration, Journal, RunOptions, Space, Trial, run};
-use crate::compare::{Metric, Score, Split, Summary, Task};
+use crate::Method;
+use crate::compare::{JointTask, Metric, Score, Split, Summary, Task};
 use negmm_data::{Column, ColumnRoles, Table};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Error, ErrorKind, Result, streams};
@@ -36,6 +37,10 @@ pub enum Strategy {
     },
 }
 
+/// The same for several targets.
+const JOINT_SCORES: [Metric; 5] =
+    [Metric::Energy, Metric::Nll, Metric::CrpsOfSum, Metric::Variogram, Metric::RegionCoverage];
+
 /// A search.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
@@ -44,6 +49,8 @@ pub struct Search<'a> {
     pub table: &'a Table,
     /// The column to predict.
     pub target: &'a str,
+    /// The columns that are predicted together, in place of `target`; empty for one target.
+    pub targets: &'a [&'a str],
     /// Which columns are inputs.
     pub inputs: &'a ColumnRoles,
     /// The search space.
@@ -67,7 +74,13 @@ impl<'a> Search<'a> {
         space: &'a Space,
         splits: &'a [Split],
     ) -> Self {
-        Self { table, target, inputs, space, strategy: Strategy::Grid, splits, by: Metric::Crps, seed: 0 }
+        Self { table, target, targets: &[], inputs, space, strategy: Strategy::Grid, splits, by: Metric::Crps, seed: 0 }
+    }
+
+    /// Predicts these targets together; chooses by their energy score.
+    #[must_use]
+    pub fn targets(self, targets: &'a [&'a str]) -> Self {
+        Self { targets, by: Metric::Energy, ..self }
     }
 
     /// Sets `strategy`.
@@ -129,7 +142,16 @@ struct Fit {
 impl Search<'_> {
     /// The scores of a trial.
     pub fn scores(&self) -> &'static [Metric] {
-        if self.inputs.target_spec.is_censored() { &CENSORED_SCORES } else { &SCORES }
+        match () {
+            () if !self.targets.is_empty() => &JOINT_SCORES,
+            () if self.inputs.target_spec.is_censored() => &CENSORED_SCORES,
+            () => &SCORES,
+        }
+    }
+
+    /// The metrics that can be minimised.
+    fn choosers(&self) -> &'static [Metric] {
+        if self.targets.is_empty() { choosers(self.inputs) } else { joint_choosers() }
     }
 
     /// Everything that results depend on beside the trials' names.
@@ -137,7 +159,10 @@ impl Search<'_> {
         let mut plan = Map::new();
         let mut add = |name: &str, value: Value| plan.insert(name.into(), value);
         add("data", json!({ "rows": self.table.rows(), "fingerprint": fingerprint(self.table) }));
-        add("target", json!(self.target));
+        match self.targets {
+            [] => add("target", json!(self.target)),
+            targets => add("targets", json!(targets)),
+        };
         add("inputs", json!(self.inputs));
         add("grid", self.space.describe());
         // The metric decides which trials there are only where some configurations are dropped.
@@ -161,11 +186,14 @@ impl Search<'_> {
     /// # Errors
     /// When the journal cannot be written, the data are invalid, or no configuration could be fitted.
     pub fn run(&self, journal: &mut Journal, options: &RunOptions<'_>) -> Result<Option<Vec<Candidate>>> {
-        if self.splits.is_empty() || !choosers(self.inputs).contains(&self.by) {
-            let names: Vec<&str> = choosers(self.inputs).iter().map(|metric| metric.name()).collect();
+        if self.splits.is_empty() || !self.choosers().contains(&self.by) {
+            let names: Vec<&str> = self.choosers().iter().map(|metric| metric.name()).collect();
             return Err(Error::options(format!("a search needs splits, and to choose by one of {}", names.join(", "))));
         }
-        let task = Task::new(self.table, self.target, self.inputs)?;
+        let task = match self.targets {
+            [] => SearchTask::OneTarget(Task::new(self.table, self.target, self.inputs)?),
+            targets => SearchTask::SeveralTargets(JointTask::new(self.table, targets, self.inputs)?),
+        };
         let configurations = self.configurations()?;
         let mut candidates: Vec<Candidate> = configurations
             .iter()
@@ -229,12 +257,17 @@ impl Search<'_> {
     }
 
     /// One configuration on one split. An error caused by the configuration is a result too.
-    fn job_group<'a>(&self, task: &Task<'a>, configuration: &Configuration, fit: &Fit) -> Result<JobGroup<'a, Value>> {
+    fn job_group<'a>(
+        &self,
+        task: &SearchTask<'a>,
+        configuration: &Configuration,
+        fit: &Fit,
+    ) -> Result<JobGroup<'a, Value>> {
         let split = Split { train: self.training_rows(fit), test: self.splits[fit.split].test.clone() };
         let seed = self.seed.wrapping_add(fit.split as u64);
         let scores = self.scores();
         match task.job_group(&configuration.method, &split, seed) {
-            Ok(jobs) => Ok(jobs.map(|scored| outcome(scores, scored.map(|scored| scored.score)))),
+            Ok(jobs) => Ok(jobs.map(|score| outcome(scores, score))),
             Err(error) => outcome(scores, Err(error)).map(JobGroup::done),
         }
     }
@@ -255,6 +288,28 @@ impl Search<'_> {
         rows.sort_unstable();
         rows
     }
+}
+
+/// What is fitted and scored.
+enum SearchTask<'a> {
+    OneTarget(Task<'a>),
+    SeveralTargets(JointTask<'a>),
+}
+
+impl<'a> SearchTask<'a> {
+    fn job_group(&self, method: &Method, split: &Split, seed: u64) -> Result<JobGroup<'a, Score>> {
+        match self {
+            Self::OneTarget(task) => {
+                Ok(task.job_group(method, split, seed)?.map(|scored| scored.map(|scored| scored.score)))
+            }
+            Self::SeveralTargets(task) => task.job_group(method, split, seed),
+        }
+    }
+}
+
+/// The metrics of several targets that can be minimised.
+pub fn joint_choosers() -> &'static [Metric] {
+    &JOINT_SCORES[..4]
 }
 
 /// The metrics that can be minimised.
