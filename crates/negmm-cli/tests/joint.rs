@@ -100,7 +100,7 @@ fn several_targets_are_compared_and_tuned() {
     folder.refused(
         &["compare", "t.csv", "--target", "revenue,cost", "--methods", "ngboost"],
         2,
-        "error: method ngboost predicts one target: for several use auto, ne-gmm, mdn or ensemble",
+        "method ngboost predicts one target: for several use auto, ne-gmm, mdn or ensemble",
     );
     let tune = "tune t.csv --target revenue,cost --ignore copy,sum,kind --methods mdn --set epochs=3 --try components=1,2 \
         --folds 2 --journal j -o best.negmm --json";
@@ -146,9 +146,9 @@ fn joint_regions_are_calibrated_predicted_and_monitored() {
         let refused = folder.run(&[&["predict", "c.negmm", "t.csv", "--conformal"][..], &flags].concat());
         assert!(refused.code == Some(2) && refused.err.contains(part), "{}", refused.err);
     }
-    let seen = folder.run(&["monitor", "m.negmm", "t.csv", "--state", "s.json", "--json"]).json();
+    let seen = folder.run(&["monitor", "m.negmm", "--data", "t.csv", "--state", "s.json", "--json"]).json();
     assert_eq!((&seen["rows"], seen["parts"].as_array().unwrap().len()), (&serde_json::json!(80), 6));
-    let more = folder.run(&["monitor", "m.negmm", "t.csv", "--state", "s.json", "--svg", "m.svg"]);
+    let more = folder.run(&["monitor", "m.negmm", "--data", "t.csv", "--state", "s.json", "--svg", "m.svg"]);
     assert!(more.text().starts_with("160 rows, targets \"revenue\", \"cost\""), "{} {}", more.text(), more.err);
     assert!(folder.path("m.svg").exists());
 }

@@ -32,6 +32,7 @@ mod highlights;
 mod importance;
 mod input_effect;
 mod joint;
+mod joint_rows;
 mod page;
 mod plot;
 mod point_probabilities;

@@ -13,9 +13,9 @@ use crate::arrow_body::{self, too_many};
 use crate::encode::{ResponseFormat, encode};
 use crate::failure::Failure;
 use crate::limits::Limits;
-use crate::models::ServedModel;
+use crate::models::{ServedModel, joint_schema};
 use crate::rows::{Rows, of_mlflow};
-use crate::{csv_body, outcomes, params, v2};
+use crate::{csv_body, params, v2};
 
 /// An encoded response.
 pub struct Encoded {
@@ -154,11 +154,11 @@ impl Job {
             Loaded::Joint(model) => {
                 let columns = model.calibration().map(LabelColumns::of).unwrap_or_default();
                 let known = csv_body::table(&self.body)?;
-                let mut schema = outcomes::joint_schema(model);
+                let mut schema = joint_schema(model);
                 // Targets are read where the body has them.
                 let targets = model.names();
                 schema.columns.retain(|(name, _)| !targets.contains(&name.as_str()) || known.column(name).is_some());
-                let is_needed = query.conformal;
+                let is_needed = params::joint_query(&self.parameters)?.conformal;
                 let schema = if is_needed { columns.added_to(schema) } else { schema };
                 let chunk = csv_body::chunk(&self.body, &schema, max_rows)?;
                 let groups = if is_needed { columns.labels(&chunk)?.groups } else { Vec::new() };
@@ -175,7 +175,7 @@ impl Job {
 
 /// The labels of conformal sets of several targets, if requested.
 fn joint_labels(joint: &JointQuery, model: &JointModel, rows: &Rows) -> Result<Labels, Failure> {
-    let Some(calibration) = model.calibration().filter(|_| joint.query.conformal) else {
+    let Some(calibration) = model.calibration().filter(|_| joint.conformal) else {
         return Ok(Labels::default());
     };
     let columns = LabelColumns::of(calibration);

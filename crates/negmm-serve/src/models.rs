@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use negmm::conformal::LabelColumns;
+use negmm::data::{ColumnType, Schema};
 use negmm::forecast::Forecaster;
 use negmm::monitor::{JointMonitor, Monitor, MonitorConfig};
-use negmm::{Error, Loaded, Model, Result};
+use negmm::{Error, JointModel, Loaded, Model, Result};
 
 use crate::failure::Failure;
 use crate::rows::Used;
@@ -144,4 +145,14 @@ fn columns_of_model(model: &Model) -> Used {
 
 fn columns_of_forecaster(forecaster: &Forecaster) -> Used {
     Used { names: forecaster.transform().spec.columns().map(str::to_string).collect(), groups: None }
+}
+
+/// The columns of a model of several targets, with the targets.
+pub fn joint_schema(model: &JointModel) -> Schema {
+    let mut schema = model.encoder().schema();
+    for target in model.targets() {
+        let column_type = target.read_as.clone().unwrap_or_else(ColumnType::number);
+        schema.columns.push((target.name.clone(), column_type));
+    }
+    schema
 }

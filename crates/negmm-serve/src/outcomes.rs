@@ -8,7 +8,7 @@ use axum::Json as AxumJson;
 use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use negmm::data::{ColumnType, Schema};
+use negmm::data::Schema;
 use negmm::{JointModel, Loaded, Model, Table};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -18,7 +18,7 @@ use crate::csv_body;
 use crate::failure::Failure;
 use crate::media_type::{CSV, JSON, media_type};
 use crate::metrics::escaped;
-use crate::models::{Models, ServedModel, ServedMonitor};
+use crate::models::{Models, ServedModel, ServedMonitor, joint_schema};
 use crate::rows::{Used, of_mlflow};
 use crate::state::AppState;
 
@@ -91,16 +91,6 @@ fn update(served: &ServedModel, model: &Model, table: &Table) -> Result<Json, Fa
     let ServedMonitor::OneTarget(monitor) = &mut *monitor(served) else { return Err(Failure::internal()) };
     monitor.update(&predictions, &model.baseline(predictions.len()), &y)?;
     to_json(&monitor.status())
-}
-
-/// The columns of a model of several targets, with the targets.
-pub fn joint_schema(model: &JointModel) -> Schema {
-    let mut schema = model.encoder().schema();
-    for target in model.targets() {
-        let column_type = target.read_as.clone().unwrap_or_else(ColumnType::number);
-        schema.columns.push((target.name.clone(), column_type));
-    }
-    schema
 }
 
 fn update_joint(served: &ServedModel, model: &JointModel, table: &Table) -> Result<Json, Failure> {

@@ -200,7 +200,7 @@ fn predict(
                 None => Err(Failure::bad(format!("the rows have no column {name:?}, which is asked for"))),
             });
             let observed = observed.collect::<Result<Vec<_>, Failure>>()?;
-            let calibrated = model.calibration().filter(|_| joint.query.conformal).map(|own| (own, labels));
+            let calibrated = model.calibration().filter(|_| joint.conformal).map(|own| (own, labels));
             let columns = joint.columns(&predictions, &observed, &needed, calibrated, (0, &[]))?;
             request.encoded(encode(&request.format, &columns)?)
         }

@@ -226,6 +226,8 @@ fn query(predict: &Predict, query: &Query) -> Result<JointQuery, Error> {
     };
     joint.regions = coverages("joint-region", &predict.joint.flags.joint_region)?;
     joint.ellipsoids = coverages("ellipsoid", &predict.joint.flags.ellipsoid)?;
+    joint.conformal = predict.conformal;
+    joint.query.conformal = false;
     Ok(joint)
 }
 
@@ -319,7 +321,7 @@ pub fn predict(model: &JointModel, predict: &Predict, asked: &Query, shared: &Sh
     let dialect = predict.file.dialect()?;
     let types = if format.is_typed() { input::kept_types(&predict.data, &keep, &dialect)? } else { Vec::new() };
     let schema = schema(model, &needed, keep.clone());
-    let calibration = model.calibration().filter(|_| joint.query.conformal);
+    let calibration = model.calibration().filter(|_| joint.conformal);
     let labels = calibration.map_or(LabelColumns::default(), LabelColumns::of);
     let schema = labels.added_to(schema);
     let mut stream = input::stream(&predict.data, &schema.in_dialect(&dialect)?)?;

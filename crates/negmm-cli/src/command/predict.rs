@@ -136,8 +136,10 @@ fn query(predict: &Predict) -> Result<Query, Error> {
         ("equal", &predict.equal),
         ("shortfall", &predict.shortfall),
     ];
+    // Of several targets, --conformal may be of regions that a query of one target does not have.
+    let of_several = predict.joint.flags.joint_region.is_some() || predict.joint.flags.ellipsoid.is_some();
     let switches = [
-        ("conformal", predict.conformal),
+        ("conformal", predict.conformal && !of_several),
         ("parts", predict.parts),
         ("novelty", predict.novelty),
         ("components", predict.components),

@@ -4,7 +4,7 @@ use negmm::JointMixtures;
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
 
 use super::{Plot, TextTable, evenly_spaced};
-use crate::joint::JointRows;
+use crate::joint_rows::JointRows;
 use crate::text::{count, num, percent};
 
 /// The normal quantile of 97.5 %: bands of 95 %.

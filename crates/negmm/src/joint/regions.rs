@@ -3,6 +3,9 @@
 //! Both are {y: s(y) >= border} for a statistic s: the log density, or minus the squared Mahalanobis distance from the mean. The
 //! probability that a region leaves outside is the fraction of a row's own draws with a smaller statistic. Its value at the observed
 //! vector is the conformity score of the row, so that a threshold of it from rows that the model has not seen gives conformal sets.
+//!
+//! Beyond the draws that fraction falls exponentially, as it does for Gaussians (of the log density and of the squared distance): else
+//! all vectors out there would have the score 0, and the sets of an overconfident model would be unbounded.
 
 use rayon::prelude::*;
 
@@ -79,6 +82,54 @@ impl<'a> Statistic<'a> {
     }
 }
 
+/// The statistic's distribution under a row's own prediction: sorted draws, and an exponential tail below them.
+struct Levels {
+    draws: Vec<f64>,
+    /// The mean excess over the lowest [`TAIL`] of the draws.
+    scale: f64,
+}
+
+/// The fraction of the draws that the scale of the tail comes from.
+const TAIL: f64 = 0.1;
+
+impl Levels {
+    fn new(draws: Vec<f64>) -> Self {
+        let count = ((TAIL * draws.len() as f64) as usize).clamp(1, draws.len() - 1);
+        let excess = draws[..count].iter().map(|draw| draws[count] - draw).sum::<f64>() / count as f64;
+        Self { draws, scale: excess.max(f64::MIN_POSITIVE) }
+    }
+
+    /// The probability of a smaller or equal statistic; above 0.
+    fn below(&self, at: f64) -> f64 {
+        let count = self.draws.len() as f64;
+        match self.draws.partition_point(|draw| *draw <= at) {
+            0 => (libm::exp((at - self.draws[0]) / self.scale) / count).max(f64::MIN_POSITIVE),
+            inside => inside as f64 / count,
+        }
+    }
+
+    /// The smallest statistic with a probability of at least `outside` below it.
+    fn border(&self, outside: f64) -> f64 {
+        let count = self.draws.len() as f64;
+        let rank = outside * count;
+        if rank < 1.0 {
+            return self.draws[0] + self.scale * libm::log(rank.max(f64::MIN_POSITIVE));
+        }
+        self.draws[(rank * (1.0 - 1e-12)).ceil().clamp(1.0, count) as usize - 1]
+    }
+
+    /// The volume where the log density is at least `border`: the mean of 1 / p(Y) over draws inside, and the same of the tail.
+    fn volume(&self, border: f64) -> f64 {
+        let count = self.draws.len() as f64;
+        let first = self.draws.partition_point(|draw| *draw < border);
+        let inside = self.draws[first..].iter().map(|log| libm::exp(-log)).sum::<f64>() / count;
+        let beyond = (self.draws[0] - border).max(0.0);
+        let rate = 1.0 - 1.0 / self.scale;
+        let length = if rate.abs() < 1e-9 { beyond } else { libm::expm1(rate * beyond) / rate };
+        inside + libm::exp(-self.draws[0]) * length / (count * self.scale)
+    }
+}
+
 impl JointPredictions {
     /// For each row the model's own probability outside the region through `y`: the conformity score. `first_row` rows come before
     /// these.
@@ -97,8 +148,7 @@ impl JointPredictions {
         let of_row = |row: usize| {
             let statistic = Statistic::new(self.mixtures().row(row), kind);
             let here = statistic.of(&y[row * d..][..d]);
-            let draws = statistic.of_draws(first_row + row as u64);
-            draws.partition_point(|draw| *draw <= here) as f64 / draws.len() as f64
+            Levels::new(statistic.of_draws(first_row + row as u64)).below(here)
         };
         Ok((0..self.len()).into_par_iter().map(of_row).collect())
     }
@@ -184,16 +234,10 @@ impl JointPredictions {
             let border = if kind == RegionKind::Ellipsoid { f64::INFINITY } else { f64::NEG_INFINITY };
             return JointRegion { border, volume: f64::INFINITY };
         }
-        let draws = statistic.of_draws(number);
-        let count = draws.len() as f64;
-        // The smallest statistic whose fraction of draws up to it is at least `outside`.
-        let at = (outside * count * (1.0 - 1e-12)).ceil().clamp(1.0, count) as usize - 1;
-        let border = draws[at];
+        let levels = Levels::new(statistic.of_draws(number));
+        let border = levels.border(outside);
         match &statistic.moments {
-            None => {
-                let volume = draws[at..].iter().map(|log| libm::exp(-log)).sum::<f64>() / count;
-                JointRegion { border, volume }
-            }
+            None => JointRegion { border, volume: levels.volume(border) },
             Some((_, covariance)) => {
                 let radius = (-border).max(0.0).sqrt();
                 JointRegion { border: radius, volume: ellipsoid_volume(covariance, self.targets().len(), radius) }
@@ -208,4 +252,25 @@ fn ellipsoid_volume(covariance: &[f64], targets: usize, radius: f64) -> f64 {
     let ball = half * libm::log(std::f64::consts::PI) - libm::lgamma(half + 1.0);
     let log_det = negmm_dist::joint::log_det(covariance, targets);
     libm::exp(ball + targets as f64 * libm::log(radius) + 0.5 * log_det)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_and_borders_are_inverse_beyond_the_draws_too() {
+        // Minus an exponential variable with mean 2: the squared distance of two normal variables.
+        let quantile = |at: usize| 2.0 * libm::log((at as f64 + 0.5) / 300.0);
+        let levels = Levels::new((0..300).map(quantile).collect());
+        assert!((levels.scale / 2.0 - 1.0).abs() < 0.05, "{}", levels.scale);
+        for outside in [0.9, 0.1, 0.01, 1.0 / 300.0, 1e-3, 1e-6, 1e-30] {
+            let border = levels.border(outside);
+            let below = levels.below(border);
+            assert!(below >= outside * (1.0 - 1e-9) && below < outside + 1.0 / 300.0, "{outside}: {below}");
+            assert!(levels.below(border - 0.05) < outside + 1e-12, "{outside}");
+            assert!((border / (2.0 * libm::log(outside)) - 1.0).abs() < 0.2, "{outside}: {border}");
+        }
+        assert!(levels.below(-1e9) > 0.0 && levels.below(f64::NEG_INFINITY) > 0.0);
+    }
 }

@@ -98,7 +98,7 @@ impl TargetBox {
 /// | `ellipsoids` | `ellipsoid_0.9_distance`, the border, and `ellipsoid_0.9_volume` … |
 ///
 /// With `density`, regions and ellipsoids also say whether the row's own targets lie inside: `joint_region_0.9_contains`. With
-/// `query.conformal` they are conformal sets.
+/// `conformal` they are conformal sets.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct JointQuery {
@@ -118,6 +118,8 @@ pub struct JointQuery {
     pub regions: Vec<Number>,
     /// Coverages of ellipsoids.
     pub ellipsoids: Vec<Number>,
+    /// Whether regions and ellipsoids are conformal sets.
+    pub conformal: bool,
 }
 
 impl JointQuery {
@@ -142,6 +144,7 @@ impl JointQuery {
                 "box" => joint.boxes.push(TargetBox::parse(text)?),
                 "joint_region" => joint.regions = numbers(name, text)?,
                 "ellipsoid" => joint.ellipsoids = numbers(name, text)?,
+                "conformal" | "guaranteed" => joint.conformal = switch(name, text)?,
                 _ => rest.push((name.to_string(), text.to_string())),
             }
         }
@@ -172,7 +175,7 @@ impl JointQuery {
             () if self.query.parts => return refuse("the decomposition of the variance"),
             () => {}
         }
-        if self.query.conformal {
+        if self.conformal || self.query.conformal {
             self.check_conformal(model)?;
         }
         let coverages = self.regions.iter().chain(&self.ellipsoids).map(|number| number.value);
@@ -213,6 +216,9 @@ impl JointQuery {
             () if !self.query.interval.is_empty() => refuse("the intervals of each target"),
             () if !self.query.region.is_empty() => refuse("the regions of each target"),
             () if !self.given.is_empty() => refuse("the targets that are given"),
+            () if self.regions.is_empty() && self.ellipsoids.is_empty() => Err(Error::options(
+                "conformal sets of several targets are joint regions and ellipsoids: name a coverage",
+            )),
             () => Ok(()),
         }
     }
