@@ -91,9 +91,8 @@ class BatchPredictor:
         keep: Sequence[str] = (),
         n_jobs: int | None = None,
     ) -> None:
-        if not isinstance(model, DistributionRegressor | JointRegressor):
+        if not isinstance(model, (DistributionRegressor, JointRegressor)):
             model = _loaded(model)
-        several = isinstance(model, JointRegressor)
         self._model: _native.Model | _native.JointModel = model.model_
         self._inputs: list[str] = list(model._names)
         numbers = {
@@ -122,7 +121,7 @@ class BatchPredictor:
         self._n_jobs = n_jobs
         self.keep = list(keep)
         with python_errors():
-            if several:
+            if isinstance(model, JointRegressor):
                 self._inputs += [name for name in model.model_.needed(self._query) if name not in self._inputs]
             fields = self._model.fields(self._query)
         self.types: dict[str, type] = {name: TYPES[value_type] for name, value_type in fields}

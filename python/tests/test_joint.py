@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.multioutput import MultiOutputRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from negmm import Distribution, JointDistribution, JointRegressor, NEGMMRegressor
 from negmm.scoring import BatchPredictor
@@ -109,16 +108,6 @@ def test_bad_input_has_a_clear_error() -> None:
         dist.conditional({0: 1.0, 1: 2.0})
     with pytest.raises(ValueError, match="expected shape"):
         dist.logpdf(y[:, 0])
-
-
-@parametrize_with_checks(
-    [JointRegressor("ne-gmm", options={"epochs": 3, "hidden": [8], "components": 2})],
-    expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": "validation rows and batches are drawn at random"
-    },
-)
-def test_scikit_learns_checks(estimator, check) -> None:
-    check(estimator)
 
 
 def test_one_target_may_have_one_dimension() -> None:
