@@ -20,6 +20,7 @@ pub use task::{Scored, Task};
 
 /// The scores of test rows.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are of one target, the larger one")]
 pub enum Scores {
     /// Of one target.
     OneTarget(Metrics),
