@@ -21,9 +21,7 @@ use cholesky::{at, packed};
 
 pub use boxes::BoxProbability;
 pub use directions::{directions, draw_directions, energy_constant};
-pub use scores::{
-    dawid_sebastiani, energy_of_draws, energy_scores, log_det, squared_mahalanobis, variogram_of_draws,
-};
+pub use scores::{dawid_sebastiani, energy_of_draws, energy_scores, log_det, squared_mahalanobis, variogram_of_draws};
 
 /// Gaussian mixtures over vectors, one for each row, all with the same numbers of targets and components.
 #[derive(Clone, Debug, PartialEq)]
