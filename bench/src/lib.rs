@@ -10,6 +10,7 @@ pub mod program;
 pub mod results;
 pub mod stress;
 pub mod tables;
+pub mod truths;
 pub mod usage;
 
 use std::time::Instant;

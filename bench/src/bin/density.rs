@@ -1,6 +1,6 @@
 //! Scores `auto` on the tables and splits of a public comparison of conditional density estimators, beside its published
-//! figures, and prints a line for each table: CRPS relative to TabPFN-2.5, TabICLv2 and the best linear model, and the
-//! coverage of 50 % and 90 % intervals.
+//! figures, and prints a line for each table: CRPS relative to TabPFN-2.5, TabICLv2 and the best linear model, the
+//! coverage of 50 % and 90 % intervals, and the mean stacking weights of the kinds of members.
 //!
 //! ```text
 //! density [--rows N] [--repeats N] [--skip N] [--sets a,b] [--preset NAME] [--set option=value,…]
@@ -16,6 +16,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use negmm::method::{MemberKind, Predictor};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Interval, Method, Table, fit_with};
 use negmm_bench::options::Options;
@@ -46,13 +47,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for setting in options.list::<String>("--set", Vec::new())? {
         let (name, value) = setting.split_once('=').ok_or("--set takes option=value")?;
-        method.set(name, value)?;
+        method.set(name, &value.replace('+', ","))?;
     }
     let data = std::env::var_os("NEGMM_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let folder = data.join("density");
     let published = published(&folder, rows)?;
     println!(
-        "| set | out-of-fold CRPS | CRPS | TabPFN-2.5 | TabICLv2 | best linear | in 50 % | in 90 % | seconds |\n|---|---|---|---|---|---|---|---|---|"
+        "| set | out-of-fold CRPS | CRPS | TabPFN-2.5 | TabICLv2 | best linear | in 50 % | in 90 % | seconds | pool |\n|---|---|---|---|---|---|---|---|---|---|"
     );
     let (mut logs, mut coverages, mut all_seconds) = (Vec::new(), Vec::new(), 0.0);
     for set in &sets {
@@ -63,6 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let table = Table::read(folder.join(format!("{set}.csv.gz")))?;
         let target = table.names().last().ok_or("a table has columns")?.clone();
         let (mut crps, mut held, mut covered, mut seconds, mut count) = (0.0, 0.0, [0.0; 2], 0.0, 0.0);
+        let mut pool: BTreeMap<MemberKind, f64> = BTreeMap::new();
         for line in unpacked(&splits)?.lines().skip(skipped).take(repeats) {
             let (train, test) = line.split_once('|').ok_or("a split is two lists")?;
             let part = |text: &str| -> Result<Table, Box<dyn Error>> {
@@ -75,6 +77,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let (model, held_out) = (fitted.model, fitted.held_out);
             held += held_out.predictions.crps(&held_out.y)?.iter().sum::<f64>() / held_out.y.len() as f64;
             seconds += start.elapsed().as_secs_f64();
+            if let Predictor::Stack { parts, .. } = model.predictor() {
+                parts.iter().for_each(|part| *pool.entry(part.kind).or_default() += part.weight);
+            }
             let predictions = model.predict(&test)?;
             let y = model.encoder().targets(&test)?.into_owned();
             crps += predictions.crps(&y)?.iter().sum::<f64>() / y.len() as f64;
@@ -93,10 +98,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let shown = |ratio: Option<f64>| ratio.map_or("-".to_string(), |ratio| format!("{ratio:.3}"));
         let (tabpfn, tabicl) = (ratio("TabPFN-2.5"), ratio("TabICL-Quantiles"));
         println!(
-            "| {set} | {:.4} | {crps:.4} | {} | {} | {linear:.3} | {in_50:.3} | {in_90:.3} | {seconds:.1} |",
+            "| {set} | {:.4} | {crps:.4} | {} | {} | {linear:.3} | {in_50:.3} | {in_90:.3} | {seconds:.1} | {} |",
             held / count,
             shown(tabpfn),
-            shown(tabicl)
+            shown(tabicl),
+            pool.iter().map(|(kind, sum)| format!("{kind} {:.2}", sum / count)).collect::<Vec<_>>().join(", ")
         );
         logs.extend(
             [tabpfn, tabicl].into_iter().collect::<Option<Vec<f64>>>().map(|both| [both[0].ln(), both[1].ln()]),
@@ -108,7 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let geometric = |at: usize| mean(logs.iter().map(|both| both[at]).collect()).exp();
     let (first, second) = (geometric(0), geometric(1));
     let [in_50, in_90] = [0, 1].map(|at| mean(coverages.iter().map(|both| both[at]).collect()));
-    println!("| geometric mean | | | {first:.3} | {second:.3} | | {in_50:.3} | {in_90:.3} | {all_seconds:.1} |");
+    println!("| geometric mean | | | {first:.3} | {second:.3} | | {in_50:.3} | {in_90:.3} | {all_seconds:.1} | |");
     Ok(())
 }
 

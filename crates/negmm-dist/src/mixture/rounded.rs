@@ -161,7 +161,8 @@ impl RoundedMixture<'_> {
             return 0.0;
         }
         if cells <= if smooth { FEW_CELLS } else { MAX_CELLS } {
-            return step * (0..cells as usize).map(|cell| of_end(self.grid.edge(from + cell as f64))).sum::<f64>();
+            let probabilities = self.at_ends(from, cells as usize, side);
+            return step * probabilities.iter().map(|probability| probability.min(1.0).powi(power)).sum::<f64>();
         }
         let ends = [self.grid.value(from), self.grid.value(to)];
         let integral = Panels::of(self.mixture).integral(ends[0], ends[1], of_end);
@@ -173,6 +174,25 @@ impl RoundedMixture<'_> {
             if power == 1 { correction(|order| d[order]) } else { correction_of_square(d) }
         });
         integral + step * (high - low)
+    }
+
+    /// The probability up to the end of each of the cells from `from` on, or above it. A component counts where its own is
+    /// neither 0 nor 1: of a pool of many, most are far from most cells.
+    fn at_ends(&self, from: f64, cells: usize, side: Side) -> Vec<f64> {
+        let ends: Vec<f64> = (0..cells).map(|cell| self.grid.edge(from + cell as f64)).collect();
+        let mut sums = vec![0.0; cells];
+        for (weight, mean, sd) in self.mixture.parts() {
+            let before = ends.partition_point(|end| *end < mean - FAR * sd);
+            let within = ends[before..].partition_point(|end| *end <= mean + FAR * sd);
+            let one = Mixture { weights: &[weight], means: &[mean], sds: &[sd] };
+            let (near, after) = sums[before..].split_at_mut(within);
+            near.iter_mut().zip(&ends[before..]).for_each(|(sum, end)| *sum += side.of(one, *end));
+            match side {
+                Side::UpTo => after.iter_mut().for_each(|sum| *sum += weight),
+                Side::Above => sums[..before].iter_mut().for_each(|sum| *sum += weight),
+            }
+        }
+        sums
     }
 
     /// The energy score of the value with that index.

@@ -6,7 +6,7 @@
 use super::moments::Moments;
 use super::panels::Panels;
 use super::quantile::{Bracket, InvertibleCdf, Tail};
-use super::truncated_component::TruncatedComponent;
+use super::truncated_component::{FAR, TruncatedComponent};
 use super::{DensityRanking, Mixture, log_sum_exp};
 use crate::distribution::Distribution;
 use crate::highest_density::HighestDensityRegion;
@@ -205,8 +205,17 @@ impl Distribution for TruncatedMixture<'_> {
         let (first, last) = panels.ends();
         let inside = y.clamp(self.lower, self.upper);
         let square = |probability: f64| probability * probability;
-        let below = panels.integral(first.min(inside), inside, |x| square(self.cdf(x)));
-        let above = panels.integral(inside, last.max(inside), |x| square(self.survival(x)));
+        // Of a pool of many components most are far from most points.
+        let total = |x: f64, sign: f64, near: fn(&TruncatedComponent, f64) -> f64| -> f64 {
+            let part = |(weight, component): &(f64, TruncatedComponent)| match sign * component.sds_from_base(x) {
+                sds if sds >= FAR => *weight,
+                sds if sds <= -FAR => 0.0,
+                _ => weight * near(component, x),
+            };
+            self.components.iter().map(part).sum::<f64>().min(1.0)
+        };
+        let below = panels.integral(first.min(inside), inside, |x| square(total(x, 1.0, TruncatedComponent::below)));
+        let above = panels.integral(inside, last.max(inside), |x| square(total(x, -1.0, TruncatedComponent::above)));
         (y - inside).abs() + below + above
     }
 

@@ -5,7 +5,7 @@ use crate::math::normal_interval::{self, decay};
 use crate::math::{normal, quadrature};
 
 /// Beyond this many sds from the base the probability is below the rounding error of 1.
-const FAR: f64 = 9.0;
+pub(super) const FAR: f64 = 9.0;
 
 /// The width of a panel of a quadrature, as a multiple of the distance over which the density changes much.
 const PANEL: f64 = 4.0;
@@ -115,6 +115,11 @@ impl TruncatedComponent {
         }
         // What lies beyond the extent is negligible; divided by its probability even less is lost.
         sum / mass
+    }
+
+    /// The distance of `y` from the base, in sds; 0 for an atom.
+    pub(super) fn sds_from_base(&self, y: f64) -> f64 {
+        if self.sd == 0.0 { 0.0 } else { (y - self.base) / self.sd }
     }
 
     /// Probability up to `y`.

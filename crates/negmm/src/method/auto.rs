@@ -507,7 +507,8 @@ mod tests {
         let steps = |rows: usize, preset: Preset| resolved(rows, preset).steps.unwrap();
         assert_eq!([4999, 5000].map(|rows| steps(rows, Preset::Medium)), [1500, 3500]);
         assert_eq!([20_000, 80_000, 400_000].map(|rows| steps(rows, Preset::Medium)), [2500, 10_000, 25_000]);
-        assert_eq!((steps(1000, Preset::Fast), steps(1000, Preset::Best)), (500, 3000));
+        assert_eq!([1000, 5000].map(|rows| steps(rows, Preset::Fast)), [500, 1166]);
+        assert_eq!([1000, 5000].map(|rows| steps(rows, Preset::Best)), [1500, 7000]);
         let few = resolved(20, Preset::Best);
         assert_eq!((few.folds, few.n_repeats), (Some(6), Some(2)));
         let given = Auto { steps: Some(7), dropout: Some(0.3), ..Auto::default() };

@@ -41,7 +41,7 @@ const MOST_MEMBERS: usize = 100;
 /// |---|---|---|---|---|---|---|
 /// | fewer than 5000 | 64, 64, 64, 64 | 0.1 and 0.5 in turn | 64 | 1500 | 30 | 2 × 5 |
 /// | 5000 … | 64, 64, 64, 64 | 0.5 and 2 in turn | 64 | 3500 | 20 | 2 × 5 |
-/// | 15,000 … | 64, 64, 64, 64 | 2 | 128 | 2500, more from 20,000 rows on | 20 | 1 × 5 |
+/// | 15,000 … | 64, 64, 64, 64 | 2 | 128 | 2500, more from 20,000 rows on | 20 | 2 × 5 |
 /// | 30,000 … | 96, 96, 96, 96 | 2 | 128 | 2500, and more | 20 | 1 × 5 |
 /// | 15,000 … of 64 numbers or more | 64, 64, 64, 64 | 2 | 256 | 1500, more from 20,000 rows on | 20 | 1 × 5 |
 /// | a sequence | none (after the LSTM) | | 64 | 2000 | 40 | 1 × 10 |
@@ -50,7 +50,7 @@ const MOST_MEMBERS: usize = 100;
 /// short networks, from 15,000 on no dropout networks. Networks are trained by Muon with a learning rate of 0.012
 /// (sequences by Adam with 0.005), with early stopping after a quarter of all checks without improvement (none for a
 /// sequence). Preset `fast` has one repeat and a third of the steps of networks, and no short ones; `best` has 2 × 10
-/// folds, twice the steps, three times the trees of the forest, and boosted trees.
+/// folds, from 5000 rows on twice the steps, three times the trees of the forest, and boosted trees.
 ///
 /// With fewer than 10 rows nothing is trained: the prediction is the targets' mean, with an sd that accounts for the
 /// uncertainty of mean and sd. With fewer than 50, folds have at least 3 rows, and the means and sds of networks are

@@ -32,9 +32,9 @@ const FEWER_PASSES: f64 = 100_000.0;
 pub enum Preset {
     /// A first look: 5 folds once, a third of the steps.
     Fast,
-    /// 5 folds, of tables with fewer than 15,000 rows twice.
+    /// 5 folds, of tables with fewer than 30,000 rows twice.
     Medium,
-    /// Best quality and slowest: 10 folds twice, twice the steps, more trees and boosted trees.
+    /// Best quality and slowest: 10 folds twice, from 5,000 rows on twice the steps, more trees and boosted trees.
     Best,
 }
 
@@ -98,7 +98,6 @@ const SMALL: Sizes = Sizes {
 const OF_MIDDLING: Sizes =
     Sizes { short_networks: false, frequencies: &[0.5, 2.0], steps: 3_500, checks: 20, patience: 5, ..SMALL };
 const OF_LARGE: Sizes = Sizes {
-    repeats: 1,
     on_all_rows: 0,
     dropout_networks: false,
     n_estimators: 20,
@@ -107,8 +106,8 @@ const OF_LARGE: Sizes = Sizes {
     steps: 2_500,
     ..OF_MIDDLING
 };
-const OF_WIDE: Sizes = Sizes { batch_size: 256, steps: 1_500, ..OF_LARGE };
-const OF_HUGE: Sizes = Sizes { hidden: &[96; 4], ..OF_LARGE };
+const OF_WIDE: Sizes = Sizes { repeats: 1, batch_size: 256, steps: 1_500, ..OF_LARGE };
+const OF_HUGE: Sizes = Sizes { repeats: 1, hidden: &[96; 4], ..OF_LARGE };
 const OF_SEQUENCE: Sizes = Sizes {
     hidden: &[],
     optimiser: Optimiser::Adam,
@@ -154,7 +153,8 @@ impl Sizes {
                 folds: 10,
                 repeats: 2,
                 on_all_rows: 2 * medium.on_all_rows,
-                steps: 2 * medium.steps,
+                // With fewer rows longer training is no better.
+                steps: if rows < MIDDLING { medium.steps } else { 2 * medium.steps },
                 boosted_trees: true,
                 n_estimators: 3 * medium.n_estimators,
                 ..medium
