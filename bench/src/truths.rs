@@ -109,7 +109,7 @@ impl Truth {
     /// Never: the columns are equally long and differently named.
     pub fn rows(&self, count: usize, seed: u64, stream: u64) -> negmm::Result<Rows> {
         let draws = &mut Draws(Rng::new(seed, stream));
-        let mut columns = vec![Vec::with_capacity(count); INPUTS];
+        let mut columns = vec![Vec::new(); INPUTS];
         let (mut y, mut log_likelihood, mut means) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..count {
             let x: [f64; INPUTS] = std::array::from_fn(|_| draws.normal());

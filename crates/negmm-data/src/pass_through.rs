@@ -250,6 +250,12 @@ impl KeptColumn {
     }
 }
 
+/// The error of a column whose cells are of one type in some files and of another in others.
+#[cfg(feature = "parquet")]
+fn disagreement(name: &str, expected: &str, found: &str) -> negmm_dist::Error {
+    negmm_dist::Error::data(format!("expected {expected} as in the files before, found {found}")).in_column(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,10 +281,4 @@ mod tests {
         assert_eq!(column(&["2"]).type_of_cells(Some(KeptType::Boolean)), Some(KeptType::Text));
         assert_eq!(column(&["2"]).type_of_cells(Some(KeptType::Float)), Some(KeptType::Float));
     }
-}
-
-/// The error of a column whose cells are of one type in some files and of another in others.
-#[cfg(feature = "parquet")]
-fn disagreement(name: &str, expected: &str, found: &str) -> negmm_dist::Error {
-    negmm_dist::Error::data(format!("expected {expected} as in the files before, found {found}")).in_column(name)
 }

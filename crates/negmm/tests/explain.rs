@@ -137,7 +137,7 @@ fn contributions_are_shapley_values_and_add_up() {
     let (exact, _) = exact.explain(&rows).unwrap();
     assert!(exact.is_exact());
     let y = model.encoder().targets(&rows).unwrap().into_owned();
-    for row in 0..rows.rows() {
+    for (row, y) in y.into_iter().enumerate() {
         let values: Vec<[f64; 6]> = (0..64usize)
             .map(|subset| {
                 let mask = |name: &str| {
@@ -151,14 +151,14 @@ fn contributions_are_shapley_values_and_add_up() {
                     mean(predictions.quantile(0.9).unwrap()),
                     mean(predictions.above(2.0).unwrap()),
                     mean(predictions.variance_by_members().1),
-                    mean(predictions.crps(&[y[row]; 12]).unwrap()),
+                    mean(predictions.crps(&[y; 12]).unwrap()),
                 ]
             })
             .collect();
-        for answer in 0..6 {
+        for (answer, (whole, empty)) in values[63].into_iter().zip(values[0]).enumerate() {
             let (value, base) = (exact.value(row, answer), exact.base(row, answer));
             let size = value.abs().max(base.abs());
-            assert!((value - values[63][answer]).abs() < 1e-9 * size && (base - values[0][answer]).abs() < 1e-9 * size);
+            assert!((value - whole).abs() < 1e-9 * size && (base - empty).abs() < 1e-9 * size);
             let own = exact.contributions(row, answer);
             for (own, expected) in own.iter().zip(brute_force(6, |subset| values[subset][answer])) {
                 assert!((own - expected).abs() < 1e-9 * size, "row {row}, answer {answer}: {own} {expected}");

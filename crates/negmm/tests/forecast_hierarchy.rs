@@ -22,11 +22,11 @@ fn shops(steps: usize) -> Table {
         shared.push([12.0 * (rng.uniform() - 0.5), 12.0 * (rng.uniform() - 0.5)]);
     }
     for number in 0..4 {
-        for at in 0..steps {
+        for (at, shared) in shared.iter().enumerate() {
             region.push(["north", "south"][number / 2].to_string());
             shop.push(format!("shop {number}"));
             step.push(at as f64);
-            y.push(50.0 + 10.0 * number as f64 + shared[at][number / 2] + 2.0 * (rng.uniform() - 0.5));
+            y.push(50.0 + 10.0 * number as f64 + shared[number / 2] + 2.0 * (rng.uniform() - 0.5));
         }
     }
     Table::new(vec![

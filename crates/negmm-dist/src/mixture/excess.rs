@@ -98,21 +98,20 @@ impl Kernel for Excess<'_> {
 /// exp(x) for x in (-700, 0], with the bits of `libm::exp` (FreeBSD's algorithm) but without branches; anything elsewhere.
 #[inline(always)]
 fn exp_of_negative(x: f64) -> f64 {
-    const LN2_HIGH: f64 = 6.931_471_803_691_238_164_90e-01;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_700_02e-10;
-    const INVERSE_LN2: f64 = 1.442_695_040_888_963_387_00e+00;
+    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     const TERMS: [f64; 5] = [
-        1.666_666_666_666_660_190_37e-01,
-        -2.777_777_777_701_559_338_42e-03,
-        6.613_756_321_437_934_361_17e-05,
-        -1.653_390_220_546_525_153_90e-06,
-        4.138_136_797_057_238_460_39e-08,
+        1.666_666_666_666_660_2e-1,
+        -2.777_777_777_701_559_3e-3,
+        6.613_756_321_437_934e-5,
+        -1.653_390_220_546_525_2e-6,
+        4.138_136_797_057_238_5e-8,
     ];
     /// 2^52 + 1023: the bits of a whole number added to it are the exponent of its power of two.
     const EXPONENT: f64 = 4_503_599_627_371_519.0;
     // The algorithm compares the upper halves of the bits.
     let upper = (x.to_bits() >> 32) & 0x7fff_ffff;
-    let rounded = (INVERSE_LN2 * x - 0.5).trunc();
+    let rounded = (std::f64::consts::LOG2_E * x - 0.5).trunc();
     let k = if upper >= 0x3ff0_a2b2 { rounded } else { -1.0 };
     let k = if upper > 0x3fd6_2e42 { k } else { 0.0 };
     let (high, low) = (x - k * LN2_HIGH, k * LN2_LOW);

@@ -181,7 +181,7 @@ impl<'a, const D: usize> Rows<'a, D> {
         }
         let mean = total.targets.map(|target| target / total.weight);
         let (mut best, mut gain) = (None, 0.0);
-        let mut histogram = vec![Sums::ZERO; BINS + 1];
+        let mut histogram = [Sums::ZERO; BINS + 1];
         let mut used: Vec<u8> = Vec::new();
         let mut seen = 0;
         // Features are drawn until enough of them vary in the node.

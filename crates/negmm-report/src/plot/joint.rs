@@ -215,8 +215,8 @@ fn coverage_figure(
     )
     .with(Mark::band(&nominal, &lower, &upper).colour(Colour::Orange).opacity(0.25).name("95 % band, if calibrated"))
     .with(Mark::line(&[0.0, 1.0], &[0.0, 1.0]).colour(Colour::Orange).width(1.0).dashed().name("calibrated"));
-    let mut table = TextTable::default();
-    table.header = [vec!["nominal".to_string()], curves.iter().map(|(name, _)| name.clone()).collect()].concat();
+    let header = [vec!["nominal".to_string()], curves.iter().map(|(name, _)| name.clone()).collect()].concat();
+    let mut table = TextTable { header, rows: Vec::new() };
     let observed = |levels: &[f64], nominal: f64| {
         levels.iter().filter(|level| **level <= nominal).count() as f64 / levels.len().max(1) as f64
     };
