@@ -7,7 +7,6 @@ use negmm::forecast::BacktestOrigins;
 use negmm::{Error, Loaded, Table};
 
 use crate::arguments::predict::OriginFlags;
-use crate::config::DataConfig;
 use crate::format;
 
 /// Standard input in messages.
@@ -47,13 +46,18 @@ pub fn table(data: &str, dialect: &Dialect) -> Result<Table, Error> {
 }
 
 /// The rows to learn from: all, or those that are drawn, with a sentence that says so.
-pub fn training_table(data: &str, config: &DataConfig) -> Result<(Table, Vec<String>), Error> {
-    let Some(rows) = config.sample else { return Ok((table(data, &config.dialect)?, Vec::new())) };
+pub fn training_table(
+    data: &str,
+    dialect: &Dialect,
+    sample: Option<usize>,
+    seed: u64,
+) -> Result<(Table, Vec<String>), Error> {
+    let Some(rows) = sample else { return Ok((table(data, dialect)?, Vec::new())) };
     let (table, all) = if data == "-" {
-        let table = table(data, &config.dialect)?;
-        (table.sample(rows, config.seed), table.rows())
+        let table = table(data, dialect)?;
+        (table.sample(rows, seed), table.rows())
     } else {
-        Table::read_sample(&[data], &config.dialect, rows, config.seed)?
+        Table::read_sample(&[data], dialect, rows, seed)?
     };
     let sentence = format!("{} of {all} are drawn at random (--sample)", format::counted(table.rows(), "row"));
     let sentences = if table.rows() < all { vec![sentence] } else { Vec::new() };

@@ -87,7 +87,7 @@ mod tests {
         let mut command = Arguments::parser();
         let fit = command.find_subcommand_mut("fit").unwrap();
         let (short, long) = (fit.render_help().to_string(), fit.render_long_help().to_string());
-        for flag in ["--output", "--target", "--method", "--preset", "--epochs", "--learning-rate"] {
+        for flag in ["--output", "--target", "--method", "--preset"] {
             assert!(short.contains(flag), "{flag}\n{short}");
         }
         for flag in ["--sinkhorn", "--lstm-layers", "--adversarial", "--subsample"] {

@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn bars_fit_80_columns_and_show_no_total_that_is_unknown() {
-        let training = shown("{prefix} {bar:20} {percent} %{left}{msg}", Some(1000), 999);
+        let training = shown("{prefix} {bar:20} {percent} %{left}{msg}", Some(1000), 990);
         assert!(training.contains("99 %") && training.contains('█'), "{training}");
         assert!(training.chars().count() <= 80, "{training}");
         assert_eq!(shown("trial {pos}{of}", None, 0), "trial 0");

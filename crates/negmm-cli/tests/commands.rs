@@ -181,7 +181,7 @@ fn the_default_is_auto() {
         ["fit", "ok.csv", "--target", "y", "-o", "a.negmm", "--preset", "fast", "--steps", "60", "--held-out", "h.csv"];
     let text = folder.done(&fit).text();
     assert!(text.starts_with("auto for \"y\" from 2 inputs"), "{text}");
-    assert!(text.contains("trained 10 networks in "), "{text}");
+    assert!(text.contains("trained 12 networks in "), "{text}");
     assert!(
         text.contains("held-out scores on 60 rows, each predicted by models that were not trained on it (the pool is usually better):\n"),
         "{text}"
@@ -191,7 +191,7 @@ fn the_default_is_auto() {
     assert_eq!((lines.len(), lines[0]), (61, "row,target,mean,sd,lower_0.95,upper_0.95,pit"));
     assert!((1..=60).all(|row| lines[row].starts_with(&format!("{row},"))), "{held_out}");
     let inspect = folder.done(&["inspect", "a.negmm"]).text();
-    for words in ["folds 5", "hidden 64,64,64,64", "steps 60", "10 networks, best checkpoint at check"] {
+    for words in ["folds 5", "hidden 64,64,64,64", "steps 60", "12 networks, best checkpoint at check"] {
         assert!(squeezed(&inspect).contains(words), "{words}: {inspect}");
     }
     let predict = folder.done(&["predict", "a.negmm", "ok.csv", "--parts"]).text();

@@ -132,7 +132,7 @@ fn a_name_that_the_output_has_already_is_an_error_that_names_both_columns() {
 #[test]
 fn former_names_are_accepted_with_a_notice() {
     let folder = Folder::with_model();
-    let present = folder.done(&["predict", "ok.negmm", "ok.csv", "--equal", "0"]);
+    let present = folder.done(&["predict", "ok.negmm", "ok.csv", "--equal", "0", "-q"]);
     let former = folder.done(&["predict", "ok.negmm", "ok.csv", "--mass", "0"]);
     assert_eq!(former.text(), present.text());
     assert_eq!(present.err, "");

@@ -53,7 +53,7 @@ fn compare_draws_its_scores() {
         ["compare", "ok.csv", "--target", "y", "--methods", "mdn,constant", "--folds", "2", "--set", "epochs=2"];
     folder.done(&[&compare[..], &["--svg", "c.svg"]].concat());
     let svg = text(&folder, "c.svg");
-    assert!(svg.contains("<title>Methods compared on ok: y</title>") && svg.contains(">mdn</text>"), "{svg}");
+    assert!(svg.contains("<title>Methods compared on ok: target y</title>") && svg.contains(">mdn</text>"), "{svg}");
     folder.refused(
         &[&compare[..], &["--svg", "ok.csv"]].concat(),
         2,

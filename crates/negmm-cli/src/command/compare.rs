@@ -39,7 +39,7 @@ pub fn run(arguments: &Compare, shared: &Shared) -> Result<(), Error> {
     }
     let engine = shared.trainer()?;
     let picture = arguments.svg.as_deref().map(Output::create).transpose()?;
-    let (table, drawn) = input::training_table(path, data)?;
+    let (table, drawn) = input::training_table(path, &data.dialect, data.sample, data.seed)?;
     warn(shared.quiet, &drawn);
     let several = arguments.data_flags.columns.several_targets(&table);
     let CompareConfig { data, methods, splitting } = match &several {

@@ -34,7 +34,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let mut output = Output::create(&path)?;
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
     let page = fit.report.as_deref().map(Output::create).transpose()?;
-    let (table, drawn) = input::training_table(&fit.data, data)?;
+    let (table, drawn) = input::training_table(&fit.data, &data.dialect, data.sample, data.seed)?;
     warn(shared.quiet, &drawn);
     let targets = fit.options.data.columns.several_targets(&table);
     if fit.background.is_some() && (targets.is_some() || data.forecast.is_some() || data.inputs.sequence.is_some()) {

@@ -31,7 +31,8 @@ pub fn run(arguments: &Tune, shared: &Shared) -> Result<(), Error> {
     let config = TuneConfig::new(arguments)?;
     let part = journal::Part::new(&arguments.part);
     let engine = shared.trainer()?;
-    let (table, drawn) = input::training_table(&arguments.data, &config.data)?;
+    let (table, drawn) =
+        input::training_table(&arguments.data, &config.data.dialect, config.data.sample, config.data.seed)?;
     warn(shared.quiet, &drawn);
     let several = arguments.data_flags.columns.several_targets(&table);
     let config = match &several {

@@ -17,7 +17,7 @@ use negmm_dist::{Error, Novelty, Result};
 use negmm_nn::dataset::{CategoricalColumn, Dataset};
 
 /// Encoded rows, kept by column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Cells {
     rows: usize,
     /// rows × features.
@@ -28,6 +28,22 @@ pub struct Cells {
     seconds: Vec<Vec<f64>>,
     /// For each row the columns whose cells training had not seen, or that lie outside its range.
     beyond: Vec<Vec<(usize, Beyond)>>,
+}
+
+/// Missing numbers, which are NaN, are equal to each other.
+impl PartialEq for Cells {
+    fn eq(&self, other: &Self) -> bool {
+        let single = |x: &f32, y: &f32| x == y || (x.is_nan() && y.is_nan());
+        let double = |x: &f64, y: &f64| x == y || (x.is_nan() && y.is_nan());
+        let columns = |x: &Vec<f64>, y: &Vec<f64>| x.len() == y.len() && x.iter().zip(y).all(|(x, y)| double(x, y));
+        self.rows == other.rows
+            && self.x.len() == other.x.len()
+            && self.x.iter().zip(&other.x).all(|(x, y)| single(x, y))
+            && self.codes == other.codes
+            && self.seconds.len() == other.seconds.len()
+            && self.seconds.iter().zip(&other.seconds).all(|(x, y)| columns(x, y))
+            && self.beyond == other.beyond
+    }
 }
 
 /// The numbers of [`Cells`] as a file has them.

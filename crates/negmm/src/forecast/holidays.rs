@@ -2,10 +2,10 @@
 //! beside it.
 //!
 //! The effect of a holiday at one distance (two days before … two days after) is a ratio where all values of a series are
-//! positive, else a difference in units of the mean absolute change over a week. For each series it is the mean over
-//! earlier occurrences, shrunk towards that of all series, and this towards none. It is taken out of the values before
-//! anything learns from them, and put back into the forecasts: all members of the pool know it. A value is only changed
-//! by what was known before it.
+//! positive, else a difference in units of the mean absolute change over a step or a week, the larger one. For each series
+//! it is the mean over earlier occurrences, shrunk towards that of all series, and this towards none. It is taken out of
+//! the values before anything learns from them, and put back into the forecasts: all members of the pool know it. A value
+//! is only changed by what was known before it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -157,7 +157,8 @@ impl HolidayEffects {
             }
         }
         let positive = history.iter().all(|value| *value > 0.0);
-        let unit = (!positive).then(|| series.mean_change(week.min(series.len().saturating_sub(1)).max(1)));
+        let lags = [1, week.min(series.len().saturating_sub(1)).max(1)];
+        let unit = (!positive).then(|| lags.map(|lag| series.mean_change(lag)).into_iter().fold(0.0, f64::max));
         let day = |step: usize| (series.time(step, frequency) / DAY).floor() as i64;
         let usual = |step: usize| -> Option<f64> {
             let beside =
