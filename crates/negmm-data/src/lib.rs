@@ -1,6 +1,7 @@
 //! Tables and how they become numbers: CSV and Parquet readers, type inference, encoding of columns and targets, windows of
 //! sequences. An internal crate of `negmm`: no promise is made about its interface.
 
+mod agreement;
 #[cfg(feature = "parquet")]
 pub mod arrow;
 pub mod column;
@@ -43,13 +44,13 @@ pub use encode::{
     TimePart,
 };
 pub use files::files_of;
-pub use files::stream::FilesStream;
 pub use infer::Kind;
 pub use infer::datetime as time;
 pub use infer::datetime::TimeFormat;
 pub use infer::dialect::Dialect;
 pub use infer::{CellType, ColumnType, NumberFormat, TypedColumn};
 pub use pass_through::{KeptColumn, KeptType};
+pub use read::files_stream::FilesStream;
 pub use read::row_stream::RowStream;
 pub use roles::ColumnRoles;
 pub use schema::{Chunk, Schema};

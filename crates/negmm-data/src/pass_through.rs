@@ -118,7 +118,9 @@ impl KeptColumn {
 
     /// The type of the cells of text, and of those before them, whose type is `before`; none where all are missing.
     pub fn type_of_cells(&self, before: Option<KeptType>) -> Option<KeptType> {
-        let Cells::Text { .. } = self.cells else { return Some(KeptType::Text) };
+        if !matches!(self.cells, Cells::Text { .. }) {
+            return Some(KeptType::Text);
+        }
         let cells = self.cells();
         cells.filter(|cell| !is_missing(cell.trim_ascii().as_bytes())).fold(before, |before, cell| match before {
             Some(KeptType::Text) => before,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Arc;
 
+use crate::agreement::positions;
 use crate::column::dictionary::Dictionary;
 use crate::csv::records::Records;
-use crate::files::agreement::positions;
 use crate::infer::table_types::TypeInference;
 use crate::infer::{CellReader, Inference, TypeHint, is_code, plain_number};
 use crate::source::memory_limit::MemoryLimit;

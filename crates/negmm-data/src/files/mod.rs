@@ -1,10 +1,8 @@
 //! Several files as one table: a pattern, a folder or a list of paths, in the order of names.
 
-pub(crate) mod agreement;
 mod partitions;
 mod pattern;
 pub(crate) mod sample;
-pub(crate) mod stream;
 pub(crate) mod whole;
 
 use std::path::{Path, PathBuf};

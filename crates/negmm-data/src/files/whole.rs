@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read};
 
-use super::agreement::{Part, column, positions};
 use super::sample::{Sample, csv_part};
 use super::{TableFile, TableFiles};
+use crate::agreement::{Part, column, positions};
 use crate::csv::reader::{CsvPart, header, read_parts};
 use crate::infer::TypedColumn;
 use crate::source::memory_limit::MemoryLimit;
@@ -103,7 +103,7 @@ fn one(several: &TableFiles, mut groups: Vec<Group>) -> Result<Group> {
 }
 
 /// The rows of tables, each with the name of its file, one table after the other.
-pub(super) fn joined(name: &str, tables: &[(&str, &Table)]) -> Result<Table> {
+pub(crate) fn joined(name: &str, tables: &[(&str, &Table)]) -> Result<Table> {
     let Some((first, rest)) = tables.split_first() else { return Ok(Table::default()) };
     let mut parts = vec![Part { name: first.0, table: first.1, positions: (0..first.1.names().len()).collect() }];
     for (file, table) in rest {
@@ -125,7 +125,7 @@ impl TableFiles {
     ///
     /// # Errors
     /// When a file is in other folders.
-    pub(super) fn partitions_beside(&self, names: &[String]) -> Result<Vec<String>> {
+    pub(crate) fn partitions_beside(&self, names: &[String]) -> Result<Vec<String>> {
         let of = |file: &TableFile| -> Vec<String> {
             file.partitions.iter().map(|(column, _)| column.clone()).filter(|column| !names.contains(column)).collect()
         };
@@ -138,7 +138,7 @@ impl TableFiles {
     }
 
     /// The column of folders called `name`, for these numbers of rows of files.
-    pub(super) fn partition(&self, name: &str, rows: &[(usize, usize)]) -> Column {
+    pub(crate) fn partition(&self, name: &str, rows: &[(usize, usize)]) -> Column {
         let (mut codes, mut levels) = (Vec::new(), Vec::new());
         let mut known: HashMap<&str, u32> = HashMap::new();
         for (at, rows) in rows {
@@ -173,7 +173,7 @@ impl TableFiles {
 
 impl TableFile {
     /// The cell of all rows in the column of folders called `name`.
-    pub(super) fn cell(&self, name: &str) -> Option<&str> {
+    pub(crate) fn cell(&self, name: &str) -> Option<&str> {
         let (_, cell) = self.partitions.iter().find(|(column, _)| column == name)?;
         cell.as_deref().map(str::trim).filter(|cell| !crate::infer::is_missing(cell.as_bytes()))
     }

@@ -3,8 +3,8 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
+use super::files_stream::FilesStream;
 use crate::files::TableFiles;
-use crate::files::stream::FilesStream;
 #[cfg(feature = "parquet")]
 use crate::parquet::{ParquetStream, whole_bytes};
 #[cfg(feature = "parquet")]

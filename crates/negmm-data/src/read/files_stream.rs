@@ -1,7 +1,7 @@
 //! A stream of rows of several files, one after the other.
 
-use super::whole::joined;
-use super::{TableFile, TableFiles};
+use crate::files::whole::joined;
+use crate::files::{TableFile, TableFiles};
 use crate::pass_through::KeptColumn;
 use crate::table::FileRows;
 use crate::{Chunk, RowStream, Schema, Table, Warnings};
