@@ -1,6 +1,5 @@
 //! Answers: numbers about the distribution of a row that can be explained, by the names that predictions have.
 
-use super::entropy::entropy;
 use crate::predict::Number;
 use crate::{Error, Predictions, Query, Result};
 
@@ -161,7 +160,7 @@ impl Answer {
             // One member has no disagreement.
             Kind::Epistemic => roots(predictions.variance_by_members().1),
             Kind::Aleatoric => roots(predictions.variance_by_members().0),
-            Kind::Entropy => predictions.each(|row| entropy(&row)),
+            Kind::Entropy => predictions.each(|row| row.entropy()),
             Kind::Crps => predictions.crps(&target()?)?,
             Kind::Nll => predictions.nll(&target()?)?,
         })

@@ -30,7 +30,6 @@
 mod acquire;
 mod answer;
 mod dependence;
-mod entropy;
 mod explainer;
 mod explanation;
 mod game;
