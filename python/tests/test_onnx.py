@@ -189,7 +189,7 @@ def exported_and_predicted(
             if at
             else [*words, "--ignore", ",".join(others)]
         )
-    fitted = ["--target", target, "-o", model, "--quiet", "--method", *method.split(), *words]
+    fitted = ["--target", target, "-o", model, "--method", *method.split(), *words]
     said = run("fit", files / "train.csv", *fitted)
     run("export", model, "-o", graph)
     run("predict", model, files / "new.csv", "-o", out, "--quiet", "--quantiles", levels())
