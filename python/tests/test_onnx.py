@@ -212,9 +212,9 @@ def test_the_graph_predicts_what_predict_predicts(files, name, method, target, o
     if name.startswith("auto-pool"):
         assert re.search(r"stacking weights: networks .*linear .*forest .*of which tails", said), said
         trees = [node for node in onnx.load(graph).graph.node if node.op_type == "TreeEnsembleRegressor"]
-        # One forest for each fold, with a target for each component.
+        # Five forests of all rows, with a target for each component.
         counts = [attribute.i for node in trees for attribute in node.attribute if attribute.name == "n_targets"]
-        assert len(counts) == 2 and min(counts) > 2
+        assert len(counts) == 5 and min(counts) > 2
     if name == "auto-alone":
         assert re.search(r"stacking weights: networks 1.00, of which tails", said), said
     if name == "auto-tilted":
