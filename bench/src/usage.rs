@@ -1,7 +1,8 @@
-//! Resource usage of a child process as counted by the kernel: memory and CPU time (Linux).
+//! Resource usage of a child process and CPU time of this one, as counted by the kernel (Linux).
 
 use std::process::{Child, ExitStatus};
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 use std::{fs, io};
 
 /// Resource usage up to the last sample.
@@ -37,5 +38,44 @@ impl ResourceUsage {
             .filter_map(|text| text.split_whitespace().next()?.parse::<u64>().ok())
             .sum();
         self.cpu_time = self.cpu_time.max(Duration::from_nanos(nanoseconds));
+    }
+}
+
+/// Kernel ticks a second in `/proc`.
+const TICKS: f64 = 100.0;
+
+/// Seconds of the wall clock since this was first asked for.
+pub fn wall_seconds() -> f64 {
+    static BEGUN: OnceLock<Instant> = OnceLock::new();
+    BEGUN.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+/// CPU seconds of all threads of this process since it began; elsewhere than on Linux, those of the wall clock.
+pub fn own_cpu_seconds() -> f64 {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The fields after the name in brackets; user and system time are the 14th and 15th of all.
+    let fields = text.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().skip(11).take(2));
+    let ticks: Option<Vec<f64>> = fields.map(|fields| fields.filter_map(|field| field.parse().ok()).collect());
+    match ticks.as_deref() {
+        Some([user, system]) => (user + system) / TICKS,
+        _ => wall_seconds(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_takes_cpu_time() {
+        let start = own_cpu_seconds();
+        let mut sum = 0_u64;
+        for round in 0..100_000_u64 {
+            sum = (0..10_000).fold(sum, |sum, k| std::hint::black_box(sum.wrapping_mul(31) ^ (k + round)));
+            if own_cpu_seconds() - start >= 0.05 {
+                break;
+            }
+        }
+        assert!(own_cpu_seconds() - start >= 0.05, "{sum}");
     }
 }

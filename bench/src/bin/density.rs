@@ -1,6 +1,6 @@
 //! Scores `auto` on the tables and splits of a public comparison of conditional density estimators, beside its published
 //! figures, and prints a line for each table: CRPS relative to TabPFN-2.5, TabICLv2 and the best linear model, the
-//! coverage of 50 % and 90 % intervals, and the mean stacking weights of the kinds of members.
+//! coverage of 50 % and 90 % intervals, CPU seconds of a fit, and the mean stacking weights of the kinds of members.
 //!
 //! ```text
 //! density [--rows N] [--repeats N] [--skip N] [--sets a,b] [--preset NAME] [--set option=value,…]
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use negmm::method::{MemberKind, Predictor};
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Interval, Method, Table, fit_with};
 use negmm_bench::options::Options;
+use negmm_bench::usage::own_cpu_seconds;
 
 const SETS: [&str; 11] = [
     "abalone",
@@ -72,11 +72,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Ok(table.select_rows(&rows))
             };
             let (train, test) = (part(train)?, part(test)?);
-            let (start, engine) = (Instant::now(), CpuEngine::new(1));
+            let (start, engine) = (own_cpu_seconds(), CpuEngine::new(1));
             let fitted = fit_with(&train, &target, &method, &FitOptions::default().seed(1).engine(&engine))?;
             let (model, held_out) = (fitted.model, fitted.held_out);
             held += held_out.predictions.crps(&held_out.y)?.iter().sum::<f64>() / held_out.y.len() as f64;
-            seconds += start.elapsed().as_secs_f64();
+            seconds += own_cpu_seconds() - start;
             if let Predictor::Stack { parts, .. } = model.predictor() {
                 parts.iter().for_each(|part| *pool.entry(part.kind).or_default() += part.weight);
             }

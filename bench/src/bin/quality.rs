@@ -10,7 +10,8 @@
 //!
 //! All sets unless `--sets` says which (`uci`: the ten, `tables`: the twelve). Data from the folder `NEGMM_DATA`, else `../shared/data`. wine_white and superconductivity have no standard splits: tenths drawn with seed 0.
 //! A method may have settings behind its name (`auto:preset=best:hidden=64+64`); `--set` sets an option of every method that has it. `--threads` fits run at
-//! once, each with `--fit-threads` (1) for its networks, or with a GPU (`--engine cuda`); the seconds are those of one fit under these. With `--results`
+//! once, each with `--fit-threads` (1) for its networks, or with a GPU (`--engine cuda`); the seconds are those of one fit under these,
+//! in CPU time where one runs at a time on the CPU, else by the wall clock. With `--results`
 //! each fit adds a line to the file at once, and fits that the file already has are skipped. With `--inner` the splits are tenths of the rows that the
 //! first split trains on, for choosing settings.
 
@@ -18,7 +19,6 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use negmm::compare::Split;
 use negmm::train::Engine;
@@ -27,6 +27,7 @@ use negmm_bench::datasets::BenchDataset;
 use negmm_bench::options::Options;
 use negmm_bench::results::{self, FitScores, Line, Outcome, RowScores};
 use negmm_bench::tables;
+use negmm_bench::usage::{own_cpu_seconds, wall_seconds};
 use negmm_cuda::Trainer;
 
 /// A method and its label in the results: its name and every setting.
@@ -93,6 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cores = std::thread::available_parallelism()?.get();
     let threads = Some(options.get("--threads", 0)?).filter(|threads| *threads > 0).unwrap_or(cores);
     let engine: String = options.get("--engine", "cpu".into())?;
+    let clock: fn() -> f64 = if threads == 1 && engine == "cpu" { own_cpu_seconds } else { wall_seconds };
     let engine = Trainer::new(&engine, options.get("--fit-threads", 1)?, Box::new(|text| eprintln!("{text}")))?;
     let mut lines = file.map(results::read).transpose()?.unwrap_or_default();
     let most: usize = options.get("--splits", 20)?;
@@ -110,7 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let pending: Vec<Fit<'_>> = fits.filter(|fit| !lines.iter().any(|line| fit.is_of(line))).collect();
     let one = |fit: Fit<'_>| -> Result<Line, String> {
-        let line = fit.line(&engine)?;
+        let line = fit.line(&engine, clock)?;
         file.map_or(Ok(()), |file| results::append(file, &line))?;
         Ok(line)
     };
@@ -136,10 +138,11 @@ impl Fit<'_> {
         line.set == self.set.name && line.method == self.contender.label && line.split == self.number
     }
 
-    fn line(&self, engine: &dyn Engine) -> Result<Line, String> {
+    fn line(&self, engine: &dyn Engine, clock: fn() -> f64) -> Result<Line, String> {
         let Self { set, table, splits, number: split, contender: Contender { label, method } } = *self;
         let blame = |error| format!("{}, {label}, split {split}: {error}", set.name);
-        let outcome = Outcome::Scored(score(set, table, &splits[split], split, method, engine).map_err(blame)?);
+        let outcome =
+            Outcome::Scored(score(set, table, &splits[split], (split, method), (engine, clock)).map_err(blame)?);
         Ok(Line { set: set.name.into(), method: label.clone(), split, outcome })
     }
 }
@@ -174,19 +177,18 @@ fn score(
     set: &BenchDataset,
     table: &Table,
     split: &Split,
-    seed: usize,
-    method: &Method,
-    engine: &dyn Engine,
+    (seed, method): (usize, &Method),
+    (engine, clock): (&dyn Engine, fn() -> f64),
 ) -> negmm::Result<FitScores> {
     let inputs = set.inputs();
     let options = FitOptions::default().seed(seed as u64).inputs(inputs).engine(engine);
     let (train, test) = (table.select_rows(&split.train), table.select_rows(&split.test));
-    let start = Instant::now();
+    let start = clock();
     let model = fit_with(&train, set.target, method, &options)?.model;
-    let seconds = start.elapsed().as_secs_f64();
-    let start = Instant::now();
+    let seconds = clock() - start;
+    let start = clock();
     let predictions = model.predict(&test)?;
-    let seconds_predict = start.elapsed().as_secs_f64();
+    let seconds_predict = clock() - start;
     let rows = RowScores::of(&predictions, &model.encoder().targets(&test)?, set.step)?;
     let all = rows.means(&vec![true; split.test.len()]).ok_or_else(|| negmm::Error::data("no test rows"))?;
     Ok(FitScores { all, seconds, seconds_predict, new: rows.means(&set.new_inputs(table, split)) })

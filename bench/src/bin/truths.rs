@@ -8,16 +8,16 @@
 //!
 //! Ten seeds, after the first `--skip`. Besides the regret and its standard error a line has the CRPS relative to that of
 //! the training targets' distribution (`constant`), the share of fresh rows above the 99.9 % quantile in percent, the mean
-//! prediction relative to the true mean (counts alone), and seconds of a fit. `least-squares` is a linear model with normal
+//! prediction relative to the true mean (counts alone), and CPU seconds of a fit. `least-squares` is a linear model with normal
 //! errors. One thread.
 
 use std::error::Error;
-use std::time::Instant;
 
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Mixtures, Predictions, Table, fit_with};
 use negmm_bench::options::Options;
 use negmm_bench::truths::{Rows, TRUTHS, Truth};
+use negmm_bench::usage::own_cpu_seconds;
 
 /// Fresh rows.
 const FRESH: usize = 3000;
@@ -68,9 +68,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Regret, CRPS relative to the constant, share above the 99.9 % quantile, mean relative to the true one, seconds.
 fn scores(truth: &Truth, rows: usize, fresh: usize, seed: u64, method: &str) -> Result<[f64; 5], Box<dyn Error>> {
     let (train, test) = (truth.rows(rows, seed, TRAIN)?, truth.rows(fresh, seed, TEST)?);
-    let start = Instant::now();
+    let start = own_cpu_seconds();
     let predictions = predictions(&train, &test.table, method)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = own_cpu_seconds() - start;
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let own = match test.means {
         // Also where the grid was not recognised.
