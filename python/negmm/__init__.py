@@ -21,6 +21,8 @@ from importlib.metadata import version as _version
 from negmm import metrics, plots
 from negmm.distribution import Distribution
 from negmm.evaluate import Evaluation, evaluate
+from negmm.explain import explain
+from negmm.explanation import Acquisition, Dependence, Explanation, GlobalExplanation
 from negmm.forecaster import Forecaster
 from negmm.importance import importances, partial_dependence
 from negmm.joint import JointDistribution, JointRegressor
@@ -47,16 +49,20 @@ __version__ = _version("negmm")
 
 __all__ = [
     "TRUSTED_TYPES",
+    "Acquisition",
     "AutoRegressor",
     "BetaNLLRegressor",
     "Comparison",
     "ConstantRegressor",
     "DataWarning",
+    "Dependence",
     "Distribution",
     "DistributionRegressor",
     "EnsembleRegressor",
     "Evaluation",
+    "Explanation",
     "Forecaster",
+    "GlobalExplanation",
     "JointDistribution",
     "JointRegressor",
     "MDNRegressor",
@@ -68,6 +74,7 @@ __all__ = [
     "compare",
     "evaluate",
     "evaluate_vectors",
+    "explain",
     "importances",
     "load",
     "metrics",

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from negmm import _native
 from negmm.adapters import as_distribution
 from negmm.distribution import Distribution
-from negmm.plots import BLUE, ORANGE, SKY
+from negmm.plot_style import BLUE, ORANGE, SKY
 from negmm.threads import threads_of
 from negmm.validation import Numbers, check_vector, check_weights
 

@@ -11,28 +11,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from negmm.explanation_plots import beeswarm, contributions, dependence, waterfall
+from negmm.plot_style import BLUE, GREY, ORANGE, SKY, TEXT, axes_of
+
 if TYPE_CHECKING:
     from negmm.distribution import Distribution
 
-#: The colours of the report.
-BLUE, ORANGE, SKY, GREY, TEXT = "#0072b2", "#d55e00", "#56b4e9", "#6e7781", "#1a1f26"
+__all__ = [
+    "beeswarm",
+    "contributions",
+    "densities",
+    "dependence",
+    "fan",
+    "importances",
+    "observed",
+    "pit",
+    "reliability",
+    "waterfall",
+]
+
 #: Bins of PIT histograms.
 BINS = 20
 #: Coverages of the bands of a fan.
 FAN = (0.9, 0.5)
-
-
-def axes_of(ax: Any) -> Any:
-    """The axes to draw into."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install matplotlib") from error
-    if ax is None:
-        ax = pyplot.gca()
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    return ax
 
 
 def pit(dist: Distribution, y: ArrayLike, *, ax: Any = None) -> Any:
@@ -87,13 +88,15 @@ def observed(dist: Distribution, y: ArrayLike, *, interval: float = 0.9, most: i
 
 
 def importances(estimator: Any, values: ArrayLike | None = None, *, most: int = 12, ax: Any = None) -> Any:
-    """The inputs by their importance: those of ``fit(..., importances=True)``, or of :func:`negmm.importances`."""
+    """The inputs by their importance: ``feature_importances_``, or ``values``, those of :func:`negmm.importances`."""
     ax = axes_of(ax)
     growth = np.asarray(estimator.feature_importances_ if values is None else values, dtype=np.float64)
+    permuted = values is not None or "_importances" in vars(estimator)
     names = np.asarray(getattr(estimator, "feature_names_in_", [f"x{at}" for at in range(len(growth))]))
     order = np.argsort(growth)[::-1][:most][::-1]
     ax.barh([str(name) for name in names[order]], growth[order], color=BLUE)
-    ax.set(xlabel="increase of the CRPS when the input is permuted")
+    label = "increase of the CRPS when the input is permuted"
+    ax.set(xlabel=label if permuted else "mean |contribution| to quantiles")
     return ax
 
 

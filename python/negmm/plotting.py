@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from negmm.plots import BLUE, ORANGE, axes_of
+from negmm.plot_style import BLUE, ORANGE, axes_of
 
 if TYPE_CHECKING:
     from negmm.distribution import Distribution

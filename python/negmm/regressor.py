@@ -17,6 +17,7 @@ from negmm import _native
 from negmm.conformal import ConformalMixin
 from negmm.distribution import Distribution
 from negmm.executor import exchange_with
+from negmm.explainable import ExplainableMixin
 from negmm.files import write_atomically
 from negmm.messages import Details, option_of, python_errors, warn
 from negmm.options import METHODS, option_text, parameter_value
@@ -60,7 +61,7 @@ class HeldOut(NamedTuple):
     dist: Distribution
 
 
-class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
+class DistributionRegressor(ConformalMixin, ExplainableMixin, RegressorMixin, BaseEstimator):
     """Base class of the estimators; each method is a subclass with its own parameters.
 
     Attributes
@@ -78,7 +79,8 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
     evals_result_ : dict
         Losses and validation scores of each network, epoch by epoch, and the scores of ``eval_set``.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Permutation importance of the CRPS on rows that were left out, after ``fit(..., importances=True)``.
+        The mean |contribution| of each column to quantiles over training rows that the model carries; after
+        ``fit(..., importances=True)`` the permutation importance of the CRPS on rows that were left out.
     """
 
     #: The name of the method on the command line and in model files.
@@ -137,7 +139,8 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
             Rows that are scored after the fit, see ``evals_result_``. They are not used for validation: the fit holds
             out rows of its own.
         importances : bool
-            Whether to compute ``feature_importances_``, which takes three more fits on parts of the rows.
+            Whether ``feature_importances_`` are those of rows that were left out, which takes three more fits on parts
+            of the rows.
         engine : str
             Engine of this process: "cpu", "cuda" (an NVIDIA GPU), or "auto", a GPU where it is faster; the model is the
             same, byte for byte.
@@ -225,7 +228,8 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         return task_of(X, y, self._names, sample_weight, groups, dates, time, **known, seed=seed, censoring=censoring)
 
     def _forget(self) -> None:
-        for name in ("model_", "_names", "n_features_in_", "feature_names_in_", "_evaluations", "_importances", "_held_out"):
+        names = ("model_", "_names", "n_features_in_", "feature_names_in_", "_evaluations", "_held_out")
+        for name in (*names, "_importances", "_own_importances"):
             self.__dict__.pop(name, None)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -363,14 +367,6 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
             page.save(path)
         return page
 
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Permutation importance of the held-out CRPS, see :func:`negmm.importances`."""
-        check_is_fitted(self)
-        if "_importances" not in self.__dict__:
-            raise AttributeError("feature_importances_ needs fit(..., importances=True)")
-        return self._importances
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, which the command line reads too; the write is atomic."""
         check_is_fitted(self)
@@ -478,6 +474,7 @@ class DistributionRegressor(ConformalMixin, RegressorMixin, BaseEstimator):
         state: dict[str, Any] = dict(super().__getstate__())
         # The distributions of all rows would be many times as large as the model.
         state.pop("_held_out", None)
+        state.pop("_own_importances", None)
         if "model_" in state:
             state["model_"] = state["model_"].to_bytes()
         return state

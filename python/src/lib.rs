@@ -7,6 +7,7 @@ mod arrow;
 mod censored;
 mod error;
 mod evaluation;
+mod explain;
 mod fit;
 mod forecaster;
 mod joint;

@@ -11,11 +11,12 @@ use negmm::{Accelerator, Error, Query};
 use negmm_report::{EvaluationSet, Report};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
 use crate::arrow::ArrowBatches;
 use crate::error::exception;
+use crate::explain::{self, Request, Sizes};
 use crate::predictions::Predictions;
 use crate::table::Table;
 use crate::threads::interruptible;
@@ -207,6 +208,57 @@ impl Model {
         let novelty = py.detach(|| self.0.novelty(table)).map_err(exception)?;
         let inputs = novelty.inputs().into_iter().map(|input| input.map(String::from)).collect();
         Ok((novelty.distances().into_pyarray(py), inputs))
+    }
+
+    /// The contributions of columns to answers for each row, and warnings about the rows.
+    #[pyo3(signature = (table, request, *, threads, progress))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Bound<'py, Table>,
+        request: Request,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Bound<'py, PyDict>, Vec<String>)> {
+        explain::explain(py, self.0.clone(), table.get().0.clone(), request, threads, progress.as_ref())
+    }
+
+    /// The columns, and for each answer the mean |contribution| of each over the background rows themselves.
+    #[pyo3(signature = (request, *, threads))]
+    fn explain_background(
+        &self,
+        py: Python<'_>,
+        request: Request,
+        threads: usize,
+    ) -> PyResult<(Vec<String>, Vec<Vec<f64>>)> {
+        explain::of_background(py, self.0.clone(), request, threads)
+    }
+
+    /// How much each column matters over a whole table, as JSON, and warnings about the rows.
+    #[pyo3(signature = (table, request, sizes, *, threads))]
+    fn explain_global(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, Table>,
+        request: Request,
+        sizes: Sizes,
+        threads: usize,
+    ) -> PyResult<(String, Vec<String>)> {
+        explain::explain_global(py, self.0.clone(), table.get().0.clone(), request, sizes, threads)
+    }
+
+    /// The rows of a table whose targets are most worth measuring, and warnings about the rows.
+    #[pyo3(signature = (pool, reference, count, *, threads))]
+    fn acquire<'py>(
+        &self,
+        py: Python<'py>,
+        pool: &Bound<'py, Table>,
+        reference: Option<&Bound<'py, Table>>,
+        count: usize,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyDict>, Vec<String>)> {
+        let reference = reference.map(|table| table.get().0.clone());
+        explain::chosen_rows(py, self.0.clone(), pool.get().0.clone(), reference, count, threads)
     }
 
     /// The report on the rows of a table that has the target, as one HTML page.

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use negmm::data::time::{moment, seconds_of};
-use negmm::data::{Column, ColumnType};
+use negmm::data::{Column, ColumnType, MISSING};
 use numpy::datetime::{Datetime, Timedelta, units};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
@@ -89,6 +89,42 @@ impl Table {
         let more = Self::of(typed(columns)?)?;
         let more = Arc::unwrap_or_clone(more.0);
         self.0.renamed_with(names, more).map(|table| Self(Arc::new(table))).map_err(exception)
+    }
+
+    /// A table with the cells of each column from the rows of an index, rows × columns.
+    fn mixed(&self, index: PyReadonlyArray2<'_, i64>) -> PyResult<Self> {
+        let (index, rows, names) = (index.as_array(), self.0.rows(), self.0.names());
+        if index.ncols() != names.len() {
+            let message = format!("expected an index of {} columns, found {}", names.len(), index.ncols());
+            return Err(PyValueError::new_err(message));
+        }
+        if let Some(row) = index.iter().find(|row| usize::try_from(**row).map_or(true, |row| row >= rows)) {
+            return Err(PyValueError::new_err(format!("expected rows below {rows}, found {row}")));
+        }
+        let mut columns = names.iter().zip(index.columns()).map(|(name, index)| {
+            let chosen: Vec<usize> = index.iter().map(|row| *row as usize).collect();
+            self.0.select_columns(&[name]).map(|column| column.select_rows(&chosen))
+        });
+        let first = columns.next().unwrap_or_else(|| Ok(negmm::Table::clone(&self.0)));
+        let joined = columns.try_fold(first.map_err(exception)?, |table, column| {
+            let names = table.names().to_vec();
+            column.and_then(|column| table.renamed_with(names, column)).map_err(exception)
+        });
+        joined.map(|table| Self(Arc::new(table)))
+    }
+
+    /// The cells of the column called `name`: numbers, times in seconds, or codes (-1: missing) and texts; and whether they are times.
+    fn cells<'py>(&self, py: Python<'py>, name: &str) -> PyResult<(Bound<'py, PyAny>, Option<Vec<String>>, bool)> {
+        let absent = || exception(negmm::Error::data(self.0.absent(&[name])));
+        Ok(match self.0.column(name).ok_or_else(absent)? {
+            Column::Numbers(numbers) => (PyArray1::from_slice(py, numbers).into_any(), None, false),
+            Column::Times(seconds) => (PyArray1::from_slice(py, seconds).into_any(), None, true),
+            Column::Text { codes, levels } => {
+                let code = |code: &u32| if *code == MISSING { -1 } else { i64::from(*code) };
+                let codes: Vec<i64> = codes.iter().map(code).collect();
+                (PyArray1::from_vec(py, codes).into_any(), Some(levels.clone()), false)
+            }
+        })
     }
 
     /// The names of the columns.

@@ -14,7 +14,7 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 MODULES = """
-censored distribution evaluate exponentiated joint messages meta_estimators methods metrics regressor scoring search
+censored distribution evaluate explain explainable exponentiated joint messages meta_estimators methods metrics regressor scoring search
 skpro table threads
 """.split()
 

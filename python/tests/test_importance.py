@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import external
 import numpy as np
 import pandas as pd
 import pytest
 from quick import LEARNING, quick, rows
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import negmm
 
@@ -32,8 +36,7 @@ def test_importances_as_scikit_learn_has_them():
     selector = SelectFromModel(model, prefit=True, threshold=0.05)
     assert selector.get_support().tolist() == [True, True, False]
     plain = quick("ngboost").fit(X, Y)
-    with pytest.raises(AttributeError, match=r"fit\(..., importances=True\)"):
-        _ = plain.feature_importances_
+    assert not np.array_equal(plain.feature_importances_, model.feature_importances_)
     assert model.model_.to_bytes() == plain.model_.to_bytes()
 
 
@@ -80,6 +83,78 @@ def test_the_distribution_changes_with_an_input(name):
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     by_name = negmm.partial_dependence(quick(name).fit(frame, Y), frame, "a", grid=[-1.0, 1.0], rows=len(X))[1]
     np.testing.assert_allclose(by_name.mean(), dist.mean())
+
+
+def homes(count: int = 240) -> tuple[pd.DataFrame, np.ndarray]:
+    """Text, categories, dates and numbers with gaps; the place and the year matter."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "size": np.where(np.arange(count) % 13 == 4, np.nan, rng.uniform(size=count)),
+            "place": rng.choice(["Oslo", "Rome", "Bern"], size=count, p=[0.5, 0.3, 0.2]),
+            "kind": pd.Categorical(rng.choice(["old", "new"], size=count)),
+            "built": pd.Timestamp("1990-01-01") + pd.to_timedelta(rng.integers(0, 9000, size=count), unit="D"),
+        }
+    )
+    year = frame["built"].dt.year + frame["built"].dt.dayofyear / 365
+    return frame, (2.0 * (frame["place"] == "Rome") + 0.1 * (year - 2000) + 0.2 * rng.normal(size=count)).to_numpy()
+
+
+def test_importances_of_text_and_dates_by_every_kind_of_frame():
+    frame, price = homes()
+    found = negmm.importances(quick("ngboost"), frame, price, repeats=2)
+    assert np.argsort(found)[-2:].tolist() in ([1, 3], [3, 1]) and np.abs(found[[0, 2]]).max() < 0.1 * found.max()
+    polars, pyarrow = external.module("polars"), external.module("pyarrow")
+    arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    for same in (polars.from_pandas(frame), arrow):
+        np.testing.assert_allclose(negmm.importances(quick("ngboost"), same, price, repeats=2), found)
+    named = negmm.importances(quick("ngboost"), frame.assign(price=price), "price", repeats=2)
+    np.testing.assert_array_equal(named, found)
+    fitted = quick("ngboost").fit(frame, price, importances=True)
+    assert fitted.feature_importances_.shape == (4,)
+
+
+def test_importances_of_pipelines():
+    frame, price = homes()
+    steps = ColumnTransformer([("text", OneHotEncoder(), ["place", "kind"])], remainder="drop", sparse_threshold=0)
+    pipe = make_pipeline(steps, quick("ngboost"))
+    weights = np.where(np.arange(240) % 2, 1.0, 0.5)
+    found = negmm.importances(pipe, frame, price, repeats=2, sample_weight=weights)
+    assert found.argmax() == 1 and found[[0, 3]].tolist() == [0, 0]
+    logged = TransformedTargetRegressor(quick("ngboost"), func=np.log, inverse_func=np.exp)
+    assert negmm.importances(logged, X[:90], np.exp(Y[:90]), repeats=1).argmax() == 0
+    with pytest.raises(ValueError, match="expected 240 values of y, one for each row, found 3"):
+        negmm.importances(pipe, frame, price[:3])
+
+
+def test_dependence_on_text_and_dates():
+    frame, price = homes()
+    model = quick("ngboost").fit(frame, price)
+    values, dist = negmm.partial_dependence(model, frame, "place")
+    assert values.tolist() == ["Oslo", "Rome", "Bern"] and dist.mean().argmax() == 1
+    # The mean over rows that have the place.
+    values, dist = negmm.partial_dependence(model, frame, "place", rows=len(frame), grid=["Rome"])
+    assert dist.mean()[0] == pytest.approx(model.predict(frame.assign(place="Rome")).mean())
+    values, dist = negmm.partial_dependence(model, frame, "built", grid=5)
+    assert values.dtype.kind == "M" and (np.diff(values) > np.timedelta64(0)).all() and np.diff(dist.mean()).min() > 0
+    values, dist = negmm.partial_dependence(model, frame, "kind", grid=["new", "old"])
+    assert np.abs(np.diff(dist.mean())) < 0.2
+    polars, pyarrow = external.module("polars"), external.module("pyarrow")
+    arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    for same in (polars.from_pandas(frame), arrow):
+        for name in frame.columns:
+            expected, own = negmm.partial_dependence(model, frame, name, grid=4)
+            values, dist = negmm.partial_dependence(model, same, name, grid=4)
+            assert values.tolist() == expected.tolist()
+            np.testing.assert_allclose(dist.mean(), own.mean())
+    pipe = make_pipeline(StandardScaler(), quick("ngboost")).fit(X, Y)
+    values, dist = negmm.partial_dependence(pipe, X, 0, grid=4)
+    assert np.diff(dist.mean()).min() > 0
+    logged = TransformedTargetRegressor(quick("ngboost"), func=np.log, inverse_func=np.exp).fit(X, np.exp(Y))
+    values, dist = negmm.partial_dependence(logged, X, 0, grid=4)
+    assert np.diff(dist.mean()).min() > 0
+    with pytest.raises(ValueError, match="there is no column 'garden'; the columns are size, place, kind, built"):
+        negmm.partial_dependence(model, frame, "garden")
 
 
 def test_progress_is_shown(capsys, monkeypatch):
