@@ -3,6 +3,7 @@
 
 pub mod compare;
 pub mod data;
+pub mod explain;
 pub mod file;
 pub mod fit;
 pub mod given;
@@ -24,6 +25,7 @@ use clap_complete::Shell;
 use negmm::{Error, Loaded, Toy};
 
 pub use compare::Compare;
+pub use explain::Explain;
 pub use fit::Fit;
 pub use monitor::Monitor;
 #[cfg(feature = "paper")]
@@ -94,6 +96,8 @@ pub enum Command {
     Predict(Box<Predict>),
     /// Score predictions against observed targets
     Evaluate(Evaluate),
+    /// Explain predictions: what each input column contributes to the mean, the sd, a quantile or a probability
+    Explain(Box<Explain>),
     /// Score anybody's predictions: quantiles, samples, distributions by their parameters
     Score(Box<Score>),
     /// Calibrate conformal prediction sets, or recalibrate predictions, on rows that the model has not seen

@@ -107,6 +107,7 @@ pub fn run(typed: &[OsString]) -> Result<u8, Error> {
         Command::Fit(fit) => command::fit::run(fit, shared),
         Command::Predict(predict) => command::predict::run(predict, shared),
         Command::Evaluate(evaluate) => command::evaluate::run(evaluate, shared),
+        Command::Explain(explain) => command::explain::run(explain, shared),
         Command::Score(score) => command::score::run(score, shared),
         Command::Recalibrate(recalibrate) => command::recalibrate::run(recalibrate, shared),
         Command::Calibrate(calibrate) => command::calibrate::run(calibrate, shared),

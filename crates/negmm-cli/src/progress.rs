@@ -16,6 +16,8 @@ use crate::format;
 const FIRST_LINE: Duration = Duration::from_secs(10);
 /// … and between further ones.
 const LINE_INTERVAL: Duration = Duration::from_secs(60);
+/// Time between the turns of a spinner that counts nothing.
+const TICK: Duration = Duration::from_millis(200);
 
 /// A bar, lines, or nothing.
 pub struct Bar {
@@ -74,6 +76,30 @@ impl Bar {
     pub fn rows(shared: &Shared) -> Self {
         let bar = Self::new(shared, "predicting", "row");
         bar.bar.set_style(style("{spinner} {count} rows{rate}"));
+        bar
+    }
+
+    /// For rows that are explained, as many as there are where that is known.
+    pub fn explained(shared: &Shared, rows: Option<usize>) -> Self {
+        let bar = Self::new(shared, "explaining", "row");
+        match rows {
+            Some(rows) => {
+                bar.bar.set_style(style("explaining {bar:30} {count} of {len} rows{left}"));
+                bar.bar.set_length(rows as u64);
+            }
+            None => bar.bar.set_style(style("explaining {spinner} {count} rows{rate}, {elapsed}")),
+        }
+        bar
+    }
+
+    /// For a table that is explained as a whole.
+    pub fn whole(shared: &Shared) -> Self {
+        let bar = Self::new(shared, "explaining", "");
+        bar.bar.set_style(style("explaining {spinner} {elapsed}"));
+        if bar.bar.is_hidden() {
+            return bar;
+        }
+        bar.bar.enable_steady_tick(TICK);
         bar
     }
 

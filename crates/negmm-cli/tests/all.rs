@@ -7,6 +7,7 @@ mod conformal;
 mod dates;
 mod discrete;
 mod engines;
+mod explain;
 mod files;
 mod forecast;
 mod front_ends;

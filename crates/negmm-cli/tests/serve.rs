@@ -118,6 +118,57 @@ fn explore_describes_one_row() {
 }
 
 #[test]
+fn explanations_are_those_of_the_program() {
+    let folder = Folder::with_model();
+    let server = Server::start(&folder, &[]);
+    let path = "/v2/models/ok/explain";
+    folder.write("new.csv", "x,c\n0.25,a\n0.5,\n");
+    let text = folder.done(&["explain", "ok.negmm", "new.csv", "--of", "sd,q0.9", "-o", "-", "--json"]).text();
+    let rows = json!([{"x": 0.25, "c": "a"}, {"x": 0.5}]);
+    let answer = server.post(path, &json!({"rows": rows, "of": "sd,q0.9"})).ok();
+    assert_eq!(
+        (&answer["columns"], &answer["exact"], &answer["background"]),
+        (&json!(["x", "c"]), &json!(true), &json!(32))
+    );
+    for (line, row) in text.lines().zip(answer["rows"].as_array().unwrap()) {
+        let expected: Value = serde_json::from_str(line).unwrap();
+        for (at, name) in ["sd", "q0.9"].into_iter().enumerate() {
+            let own = &row["answers"][at];
+            let column = |column: &str| expected[format!("{name}[{column}]")].clone();
+            assert_eq!(
+                (&own["answer"], &own["value"], &own["base"]),
+                (&json!(name), &expected[name], &expected[format!("{name}_base")])
+            );
+            assert_eq!(own["contributions"], json!([column("x"), column("c")]));
+        }
+    }
+    let one = server.post(path, &json!({"row": {"x": 0.25, "c": "a"}, "top": 1})).ok();
+    assert_eq!(one["rows"][0]["answers"][1]["contributions"], answer["rows"][0]["answers"][0]["contributions"]);
+    let sentence = one["rows"][0]["answers"][1]["sentence"].as_str().unwrap();
+    assert!(sentence.starts_with("sd ") && sentence.contains(" is usual: "), "{sentence}");
+    assert!(one["rows"][0]["verdict"].is_null());
+
+    let refused = |body: Value, status: u16, message: &str| server.post(path, &body).refused(status, message);
+    refused(json!({"x": 1}), 400, "expected {\"row\": {column: value, …}}");
+    refused(json!({"row": {"x": 1}, "rows": []}), 400, "either");
+    refused(json!({"rows": []}), 400, "no rows");
+    refused(json!({"row": {"x": 1}, "of": "median"}), 400, "there is no answer \"median\"");
+    refused(json!({"row": {"x": 1}, "of": "crps"}), 400, "needs targets");
+    refused(json!({"row": {"x": 1}, "of": "epistemic"}), 400, "several members");
+    refused(json!({"row": {"x": 1}, "permutations": 0}), 400, "must be from 1 to 1000");
+    refused(json!({"row": {"x": [1]}}), 400, "column \"x\"");
+    let many: Vec<Value> = (0..9999).map(|_| json!({"x": 1})).collect();
+    refused(json!({"rows": many, "permutations": 100}), 413, "predictions");
+    let small = Server::start(&folder, &["--max-rows", "1", "--max-answers", "10"]);
+    small.post(path, &json!({"rows": rows})).refused(413, "1 rows at most");
+    small.post(path, &json!({"row": {"x": 1}})).refused(413, "10 numbers");
+    folder.fit("ok.csv", "bare.negmm", &["--background", "0"]);
+    let bare = Server::of(&folder, &["bare.negmm"]);
+    bare.post("/v2/models/bare/explain", &json!({"row": {"x": 1}}))
+        .refused(400, "fit it again, with --background above 0");
+}
+
+#[test]
 fn invalid_requests_are_refused_in_one_sentence() {
     let folder = Folder::with_model();
     let server = Server::start(&folder, &["--max-rows", "3", "--max-body", "2000", "--max-answers", "50"]);

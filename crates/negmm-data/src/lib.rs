@@ -50,6 +50,7 @@ pub use infer::datetime::TimeFormat;
 pub use infer::dialect::Dialect;
 pub use infer::{CellType, ColumnType, NumberFormat, TypedColumn};
 pub use pass_through::{KeptColumn, KeptType};
+pub use read::drawn_rows::DrawnRows;
 pub use read::files_stream::FilesStream;
 pub use read::row_stream::RowStream;
 pub use roles::ColumnRoles;

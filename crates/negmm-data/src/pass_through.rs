@@ -134,6 +134,33 @@ impl KeptColumn {
         self.kept_as = kept_as;
     }
 
+    /// The cells of these rows, in this order.
+    ///
+    /// # Errors
+    /// When arrays are not of one type, or there is no such row of them.
+    pub fn select(&self, rows: &[usize]) -> negmm_dist::Result<Self> {
+        let cells = match &self.cells {
+            Cells::Text { text, ends } => {
+                let (mut own, mut own_ends) = (String::new(), Vec::with_capacity(rows.len()));
+                for row in rows {
+                    let start = row.checked_sub(1).map_or(0, |before| ends[before]);
+                    own.push_str(&text[start..ends[*row]]);
+                    own_ends.push(own.len());
+                }
+                Cells::Text { text: own, ends: own_ends }
+            }
+            #[cfg(feature = "parquet")]
+            Cells::Arrays(arrays) => {
+                let arrays: Vec<_> = arrays.iter().map(AsRef::as_ref).collect();
+                let rows: arrow_array::UInt64Array = rows.iter().map(|row| *row as u64).collect();
+                let all = arrow_select::concat::concat(&arrays);
+                let chosen = all.and_then(|all| arrow_select::take::take(&all, &rows, None));
+                Cells::Arrays(vec![chosen.map_err(|error| crate::arrow::arrow_error(&error).in_column(&self.name))?])
+            }
+        };
+        Ok(Self { name: self.name.clone(), cells, kept_as: self.kept_as })
+    }
+
     /// One of the same cell in every row.
     pub(crate) fn repeated(name: &str, cell: &str, rows: usize) -> Self {
         let ends = (1..=rows).map(|row| row * cell.len()).collect();
@@ -266,6 +293,13 @@ mod tests {
         let mut column = KeptColumn::of_text("x");
         cells.iter().for_each(|cell| column.push(cell));
         column
+    }
+
+    #[test]
+    fn cells_of_some_rows_in_another_order() {
+        let chosen = column(&["a", "", "bc", "d"]).select(&[2, 0, 1]).unwrap();
+        assert_eq!(chosen.cells().collect::<Vec<_>>(), ["bc", "a", ""]);
+        assert_eq!(column(&["a"]).select(&[]).unwrap().cells().count(), 0);
     }
 
     #[test]

@@ -18,6 +18,7 @@
 //! |---|---|---|
 //! | a file, read once, or a table | [`EvaluationSet`]: all of its rows or a random sample | `evaluation_set`, `reservoir` |
 //! | evaluation set and model | `Diagnostics`: statistics of each row, scores, importance, effects | `diagnostics`, `importance`, `input_effect`, `highlights` |
+//! | evaluation set and model | contributions to mean and sd, dependence along inputs | `explanation` |
 //! | diagnostics | `Plot`s: a figure, its caption, its data as a table | `plot` |
 //! | a comparison of methods | one figure | `comparison` |
 //! | plots | the page | `page`, `row_selector` |
@@ -27,6 +28,7 @@
 mod comparison;
 mod diagnostics;
 mod evaluation_set;
+mod explanation;
 mod forecast;
 mod highlights;
 mod importance;

@@ -7,6 +7,7 @@ use negmm_draw::{Style, escaped};
 
 use crate::diagnostics::Diagnostics;
 use crate::evaluation_set::{EvaluationSet, RowOrigin};
+use crate::explanation::explained;
 use crate::highlights::highlights;
 use crate::importance::importance;
 use crate::page::{Page, Section};
@@ -36,6 +37,7 @@ impl Report {
         let evaluation = known.as_ref().unwrap_or(all);
         let diagnostics = Diagnostics::new(model, evaluation, all)?;
         let importance = importance(model, evaluation)?;
+        let explained = explained(model, evaluation)?;
         let highlights = highlights(evaluation, &diagnostics);
         let target = name(&model.encoder().target().name);
         let singles = highlights.iter().filter_map(|(kind, rows)| {
@@ -56,6 +58,11 @@ impl Report {
                 id: "inputs",
                 heading: "Importance and effects of the inputs",
                 plots: plot::inputs(model, evaluation, &importance)?,
+            },
+            Section {
+                id: "explanation",
+                heading: "What makes it sure or unsure",
+                plots: explained.map_or(Vec::new(), |explained| plot::explanation(&explained, &target)),
             },
             Section {
                 id: "calibration",

@@ -22,7 +22,7 @@ use crate::models::ServedModel;
 use crate::params::of_query_string;
 use crate::state::AppState;
 use crate::worker;
-use crate::{explore, openapi, outcomes, page, v2};
+use crate::{explain, explore, openapi, outcomes, page, v2};
 
 type Shared = State<Arc<AppState>>;
 type Params = Query<Vec<(String, String)>>;
@@ -49,6 +49,7 @@ pub fn router(app: Arc<AppState>) -> Router {
         .route("/v2/models/{model}/observe", get(outcomes::status).post(outcomes::report))
         .route("/v2/models/{model}/inputs", get(explore::inputs))
         .route("/v2/models/{model}/explore", post(explore::explore))
+        .route("/v2/models/{model}/explain", post(explain::explain))
         .fallback(|| async { Failure::not_found("there is no such endpoint; /openapi.json lists all") })
         .method_not_allowed_fallback(|| async {
             Failure::new(StatusCode::METHOD_NOT_ALLOWED, "this endpoint takes another method; /openapi.json says which")

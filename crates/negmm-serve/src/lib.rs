@@ -6,6 +6,7 @@
 //! | a request | a job in the queue | `app` (endpoints) |
 //! | bytes of a job | rows and query | `job`, `v2`, `rows`, `csv_body`, `arrow_body`, `params` |
 //! | rows of several requests | predictions, on worker threads | `worker` |
+//! | rows | contributions of the inputs | `explain` |
 //! | predictions | bytes of the response | `job`, `forecast`, `encode` |
 //!
 //! No part of a request is ever used as a path of the file system: models are looked up by name in a list made at the start.
@@ -15,6 +16,7 @@ mod arrow_body;
 mod csv_body;
 mod density_plot;
 mod encode;
+mod explain;
 mod explore;
 mod failure;
 mod forecast;

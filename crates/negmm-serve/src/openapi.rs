@@ -45,6 +45,12 @@ fn document() -> Json {
                 "requestBody": {"required": true, "content": {JSON: {"schema": {"type": "object", "required": ["row"], "properties": {"row": {"type": "object"}}}}}},
                 "responses": responses(json!({JSON: {"schema": {"type": "object"}}})),
             }},
+            "/v2/models/{model}/explain": {"post": {
+                "summary": "What each input contributes to answers about rows, such as the mean, the sd or q0.95",
+                "parameters": [model],
+                "requestBody": {"required": true, "content": {JSON: {"schema": question()}}},
+                "responses": responses(json!({JSON: {"schema": explanations()}})),
+            }},
             "/v2/models/{model}/infer": {"post": {
                 "summary": "The Open Inference Protocol, version 2: each input is a column",
                 "parameters": with_model,
@@ -105,6 +111,27 @@ fn tensors_in() -> Json {
 
 fn tensors_out() -> Json {
     json!({"type": "object", "properties": {"model_name": {"type": "string"}, "id": {"type": "string"}, "outputs": {"type": "array"}}})
+}
+
+fn question() -> Json {
+    json!({"type": "object", "properties": {
+        "row": {"type": "object", "description": "the inputs of a row by column"},
+        "rows": {"type": "array", "items": {"type": "object"}, "description": "instead of row: several"},
+        "of": {"type": "string", "description": "answers with commas between them, mean,sd by default; also q0.95, width_0.9, p_above_50, epistemic …"},
+        "permutations": {"type": "integer", "minimum": 1, "description": "permutations of the columns for each background row"},
+        "top": {"type": "integer", "minimum": 1, "description": "contributions in the sentence of each answer"}}})
+}
+
+fn explanations() -> Json {
+    let numbers = json!({"type": "array", "items": {"type": "number"}});
+    let answer = json!({"type": "object", "properties": {
+        "answer": {"type": "string"}, "value": {"type": "number"}, "base": {"type": "number"},
+        "contributions": numbers, "errors": numbers, "sentence": {"type": "string"}}});
+    json!({"type": "object", "properties": {
+        "columns": {"type": "array", "items": {"type": "string"}}, "background": {"type": "integer"},
+        "exact": {"type": "boolean"},
+        "rows": {"type": "array", "items": {"type": "object", "properties": {
+            "answers": {"type": "array", "items": answer}, "verdict": {"type": ["string", "null"]}}}}}})
 }
 
 fn records_in() -> Json {

@@ -3,7 +3,11 @@
   const byId = id => document.getElementById(id);
   const SVG = "http://www.w3.org/2000/svg";
   const DEBOUNCE_MS = 60;
-  const state = { model: "", inputs: [], row: {}, prediction: null, file: null, header: [], rows: [], token: "", requests: 0 };
+  // Contributions take hundreds of predictions, so they wait until the inputs rest.
+  const EXPLAIN_MS = 250;
+  const PERMUTATIONS = 4;
+  const MOST_BARS = 12;
+  const state = { model: "", inputs: [], row: {}, prediction: null, explanation: null, file: null, header: [], rows: [], token: "", requests: 0 };
 
   const make = (name, attributes, text) => {
     const element = document.createElement(name);
@@ -111,9 +115,69 @@
   let timer;
   const scheduleExplore = () => { clearTimeout(timer); timer = setTimeout(explore, DEBOUNCE_MS); };
 
+  let explainTimer;
+  // The contributions of the inputs, after the prediction they belong to.
+  const explain = async () => {
+    const number = state.requests;
+    const of = [...byId("answer").options].map(option => option.value).join(",");
+    try {
+      const response = await request(endpoint("/explain"), {
+        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ row: state.row, of, permutations: PERMUTATIONS }) });
+      const explanation = await response.json();
+      if (number !== state.requests) return;
+      state.explanation = explanation;
+      showContributions();
+    } catch (error) {
+      if (number !== state.requests) return;
+      state.explanation = null;
+      byId("contribution-caption").textContent = error.message;
+      byId("contributions").replaceChildren();
+    }
+    byId("contribution-panel").classList.remove("stale");
+  };
+
+  const signed = x => (x < 0 ? "−" : "+") + Number(Math.abs(x).toPrecision(3));
+
+  const showContributions = () => {
+    if (!state.explanation) return;
+    const { columns, rows: [{ answers, verdict }], background } = state.explanation;
+    const own = answers.find(one => one.answer === byId("answer").value);
+    const name = byId("answer").selectedOptions[0].textContent.split(":")[0];
+    const summary = `${name[0].toUpperCase()}${name.slice(1)} is ${format(own.value)}, and ${format(own.base)} on average over ${background} training rows.`;
+    byId("contribution-caption").textContent = `${summary} Each bar is what an input adds to that or takes away; together they are the difference.` +
+      (verdict ? ` Would more data help? ${verdict[0].toUpperCase()}${verdict.slice(1)}.` : "");
+    const bars = columns.map((column, k) => [column, own.contributions[k]]).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+    const rest = bars.splice(MOST_BARS);
+    if (rest.length) bars.push([`${rest.length} others`, rest.reduce((sum, [, value]) => sum + value, 0)]);
+    byId("contributions").replaceChildren(contributionPlot(bars, summary));
+  };
+
+  // Bars from 0 to the left and to the right: names, bars and numbers have columns of their own.
+  const contributionPlot = (bars, summary) => {
+    const W = Math.max(320, Math.min(640, byId("contributions").clientWidth || 560)), LINE = 26, TOP = 8;
+    const NAMES = Math.round(0.34 * W), NUMBERS = 64, H = Math.max(110, TOP + LINE * bars.length + 12);
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", `0 0 ${W} ${H}`);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", `${summary} ${bars.map(([name, value]) => `${name} ${signed(value)}`).join(", ")}`);
+    const values = bars.map(([, value]) => value), low = Math.min(0, ...values), high = Math.max(0, ...values);
+    const X = x => NAMES + 8 + (x - low) / (high - low || 1) * (W - NAMES - NUMBERS - 16);
+    const maxLength = Math.floor(NAMES / 7);
+    bars.forEach(([name, value], k) => {
+      const y = TOP + LINE * k, label = name.length > maxLength ? name.slice(0, maxLength - 1) + "…" : name;
+      const text = add(svg, "text", { x: NAMES, y: y + 17, "font-size": 12, fill: "var(--text)", "text-anchor": "end" }, label);
+      add(text, "title", {}, name);
+      add(svg, "path", { d: `M${X(0).toFixed(1)} ${y + 4}H${X(value).toFixed(1)}v${LINE - 8}H${X(0).toFixed(1)}Z`, fill: value < 0 ? "var(--blue)" : "var(--orange)" });
+      add(svg, "text", { x: W - 4, y: y + 17, "font-size": 12, fill: "var(--text)", "text-anchor": "end" }, signed(value));
+    });
+    add(svg, "path", { d: `M${X(0).toFixed(1)} ${TOP}V${TOP + LINE * bars.length}`, stroke: "var(--muted)" });
+    return svg;
+  };
+
   const explore = async () => {
     const number = ++state.requests;
     byId("prediction").classList.add("stale");
+    byId("contribution-panel").classList.add("stale");
     try {
       const response = await request(endpoint("/explore"), {
         method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ row: state.row }) });
@@ -123,8 +187,13 @@
       state.prediction = prediction;
       showError();
       show(prediction);
+      clearTimeout(explainTimer);
+      explainTimer = setTimeout(explain, EXPLAIN_MS);
     } catch (error) {
-      if (number === state.requests) showError(error.message);
+      if (number === state.requests) {
+        showError(error.message);
+        byId("contribution-panel").classList.remove("stale");
+      }
     }
     byId("prediction").classList.remove("stale");
   };
@@ -314,7 +383,7 @@
       byId("inputs").replaceChildren(...found.inputs.map(control));
       found.inputs.forEach(input => input.show(input.start ?? null));
       const sequence = found.window !== null;
-      ["inputs", "effect-panel"].forEach(id => { byId(id).hidden = sequence; });
+      ["inputs", "contribution-panel", "effect-panel"].forEach(id => { byId(id).hidden = sequence; });
       if (sequence) {
         byId("summary").textContent = `This model predicts each row from the ${found.window} steps before it: send a table to /v2/models/${state.model}/infer.`;
         return;
@@ -359,7 +428,8 @@
       showError(error.message);
     }
   });
-  addEventListener("resize", () => { if (state.prediction) show(state.prediction); });
+  byId("answer").addEventListener("change", showContributions);
+  addEventListener("resize", () => { if (state.prediction) { show(state.prediction); showContributions(); } });
   ["dragover", "dragleave", "drop"].forEach(kind => document.addEventListener(kind, event => {
     event.preventDefault();
     byId("drop").classList.toggle("over", kind === "dragover");

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use negmm_data::{Column, Input, Table};
 use negmm_dist::COVERAGES;
 use negmm_dist::math::normal;
-use negmm_dist::{Predictions, Result};
+use negmm_dist::{Error, Predictions, Result};
 use serde::Serialize;
+
+use crate::Model;
 
 /// Quantile bins of a column of numbers.
 const BINS: usize = 5;
@@ -20,6 +23,31 @@ const MISSING: &str = "(missing)";
 const FALSE_ALARM: f64 = 0.05;
 /// The smallest deviation of a coverage that is reported.
 const LEAST_OFF: f64 = 0.02;
+
+/// The cells of each input of a model as text, dates as year, month and day: what rows are grouped by.
+///
+/// # Errors
+/// When the table lacks an input, or a cell is no time where training had times.
+pub fn input_cells(model: &Model, table: &Table) -> Result<Vec<(String, Vec<String>)>> {
+    let table = model.encoder().with_times(table.clone())?;
+    let of = |input: &Input| {
+        let absent = || table.locate(Error::data(table.absent(&[&input.name])));
+        let column = table.column(&input.name).ok_or_else(absent)?;
+        Ok((input.name.clone(), (0..table.rows()).map(|row| cell(column, row)).collect()))
+    };
+    model.encoder().inputs().iter().filter(|input| input.encoding.features() > 0).map(of).collect()
+}
+
+/// A cell as text, empty where it is missing.
+pub(crate) fn cell(column: &Column, row: usize) -> String {
+    match column {
+        Column::Numbers(numbers) if numbers[row].is_nan() => String::new(),
+        Column::Numbers(numbers) => numbers[row].to_string(),
+        Column::Times(seconds) if seconds[row].is_nan() => String::new(),
+        Column::Times(seconds) => negmm_data::time::iso(seconds[row]),
+        Column::Text { codes, levels } => levels.get(codes[row] as usize).cloned().unwrap_or_default(),
+    }
+}
 
 /// The scores of one row.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +185,7 @@ impl ScoresByGroup {
 }
 
 /// The rows of each group.
-fn groups(cells: &[String]) -> Vec<(String, Vec<usize>)> {
+pub(crate) fn groups(cells: &[String]) -> Vec<(String, Vec<usize>)> {
     let numbers: Vec<Option<f64>> = cells.iter().map(|cell| cell.trim().parse().ok()).collect();
     let is_number = cells.iter().zip(&numbers).all(|(cell, number)| cell.trim().is_empty() || number.is_some());
     let mut different: Vec<f64> = numbers.iter().copied().flatten().filter(|number| !number.is_nan()).collect();

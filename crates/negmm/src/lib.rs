@@ -72,11 +72,11 @@ pub mod data {
     #[doc(inline)]
     pub use negmm_data::{
         Atoms, CategoricalColumn, Categories, CellType, CensoredTargets, Chunk, Column, ColumnRoles, ColumnType,
-        CsvStream, Dataset, Dialect, ENCODED_LIMIT, EncodedTable, Encoder, EncoderOptions, Encoding, Extrapolation,
-        FilesStream, Input, Intervals, KeptColumn, KeptType, Kind, MAX_CATEGORIES, MISSING, MOST_WINDOW, NO_CATEGORY,
-        Novelty, NumberEncoding, NumberFormat, PredictedRows, QuantileTransform, ROW_ALIGN, RowStream, STATISTICS,
-        Schema, Sequence, Table, Target, TargetEncoding, TargetSpec, TextEncoding, TimeDifference, TimeEncoding,
-        TimeFormat, TimeOrder, TimePart, TypedColumn, Warnings, files_of, windows,
+        CsvStream, Dataset, Dialect, DrawnRows, ENCODED_LIMIT, EncodedTable, Encoder, EncoderOptions, Encoding,
+        Extrapolation, FilesStream, Input, Intervals, KeptColumn, KeptType, Kind, MAX_CATEGORIES, MISSING, MOST_WINDOW,
+        NO_CATEGORY, Novelty, NumberEncoding, NumberFormat, PredictedRows, QuantileTransform, ROW_ALIGN, RowStream,
+        STATISTICS, Schema, Sequence, Table, Target, TargetEncoding, TargetSpec, TextEncoding, TimeDifference,
+        TimeEncoding, TimeFormat, TimeOrder, TimePart, TypedColumn, Warnings, files_of, windows,
     };
 
     /// Splits of rows: training and validation, folds, groups, blocks in time.

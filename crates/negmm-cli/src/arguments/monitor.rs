@@ -31,6 +31,10 @@ pub struct Monitor {
     /// Resume from the state in this file, if it exists, and save the new state there
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+    /// When the alarm is on, say which rows carry it: the categories and bins of the inputs whose coverage is off by more than
+    /// chance since the change point
+    #[arg(long, conflicts_with = "predictions")]
+    pub explain: bool,
     /// Flags of forecasters.
     #[command(flatten)]
     pub forecaster: Given<RecentFlags>,

@@ -1,11 +1,15 @@
 //! The commands, one file each.
 
+mod alarm_groups;
 pub mod calibrate;
 pub mod compare;
 mod compare_predictions;
 pub mod completions;
 pub mod demo;
 pub mod evaluate;
+pub mod explain;
+mod explain_acquire;
+mod explain_global;
 pub mod export;
 pub mod fit;
 pub mod forecast;

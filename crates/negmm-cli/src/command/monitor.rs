@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::{self, Shared};
+use crate::command::alarm_groups::{self, AlarmGroups};
 use crate::command::verdict::{Subject, figure, words};
 use crate::command::{monitor_joint, monitor_predictions};
 use crate::console::{print, print_json, print_warnings, warn};
@@ -62,6 +63,9 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
     let inputs: Vec<(&str, &Path)> = model.into_iter().chain([("data", Path::new(data))]).collect();
     check_distinct(shared.json, &outputs, &inputs)?;
     let loaded = arguments.model.as_deref().map(|model| input::model(model, Some(data))).transpose()?;
+    if arguments.explain {
+        alarm_groups::check(loaded.as_ref())?;
+    }
     if let Some(Loaded::Joint(model)) = &loaded {
         return monitor_joint::run(arguments, config, (model, data), shared);
     }
@@ -73,6 +77,7 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
         until: None,
         counted: Vec::new(),
     });
+    let mut groups = arguments.explain.then(|| AlarmGroups::after(seen.monitor.status().rows));
     match &loaded {
         None => {
             input::no_forecast(arguments.forecaster.first())?;
@@ -80,7 +85,7 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
         }
         Some(Loaded::Model(model)) => {
             input::no_forecast(arguments.forecaster.first())?;
-            see(&mut seen, arguments, data, model, shared)?;
+            see(&mut seen, arguments, (data, model, groups.as_mut()), shared)?;
         }
         Some(Loaded::Joint(_)) => {}
         Some(Loaded::Forecaster(forecaster)) => see_series(&mut seen, arguments, data, forecaster, shared)?,
@@ -93,15 +98,20 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
         write(path, figure(&seen.monitor).svg(Style::File).as_bytes())?;
     }
     let verdict = seen.monitor.status();
+    let off = groups.map(|groups| groups.of(&verdict));
     if shared.json {
         let value = json!({"target": subject.target, "training_crps": subject.training});
         let mut value = merged(serde_json::to_value(&verdict), value)?;
         value["since"] = json!(verdict.alarm.map(|alarm| alarm.since));
         value["alarm_row"] = json!(verdict.alarm.map(|alarm| alarm.row));
         value["alarm"] = json!(verdict.alarm.is_some());
+        if let Some(off) = &off {
+            value["groups"] = off.json();
+        }
         print_json(&value)?;
     } else {
-        print(&words(&verdict, &subject))?;
+        let groups = off.as_ref().and_then(|off| off.words()).map_or(String::new(), |words| format!("\n\n{words}"));
+        print(&format!("{}{groups}", words(&verdict, &subject)))?;
     }
     Ok(verdict.alarm.is_some())
 }
@@ -160,8 +170,7 @@ fn before(path: &Path, target: &str, config: MonitorConfig) -> Result<Option<Sta
 fn see(
     state: &mut State,
     arguments: &arguments::Monitor,
-    data: &str,
-    model: &Model,
+    (data, model, mut groups): (&str, &Model, Option<&mut AlarmGroups>),
     shared: &Shared,
 ) -> Result<(), Error> {
     let schema = model.encoder().schema_with_target();
@@ -185,7 +194,11 @@ fn see(
         let new: Vec<usize> = (0..y.len()).filter(is_new).collect();
         again += y.len() - new.len();
         let own: Vec<f64> = new.iter().map(|row| y[*row]).collect();
-        state.monitor.update(&predictions.select(&new), &model.baseline(new.len()), &own)?;
+        let (predictions, baseline) = (predictions.select(&new), model.baseline(new.len()));
+        state.monitor.update(&predictions, &baseline, &own)?;
+        if let Some(groups) = &mut groups {
+            groups.add(model, &table.select_rows(&new), (&predictions, &baseline), &own)?;
+        }
         state.counted.extend(new.iter().filter_map(|row| hashes.get(*row)));
         bar.add(table.rows());
     }

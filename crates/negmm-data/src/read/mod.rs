@@ -1,5 +1,6 @@
 //! Reading of whole tables from files of any format, and streams of their rows.
 
+pub(crate) mod drawn_rows;
 pub(crate) mod files_stream;
 pub(crate) mod row_stream;
 

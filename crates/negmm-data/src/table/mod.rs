@@ -99,6 +99,11 @@ impl Table {
         self
     }
 
+    /// The same whose rows are these of a file.
+    pub(crate) fn at_rows(self, rows: Vec<usize>) -> Self {
+        Self { origin: Origin::Selected(rows), ..self }
+    }
+
     /// The same with the inferred types of its columns.
     pub(crate) fn with_typed_columns(mut self, typed_columns: BTreeMap<String, TypedColumn>) -> Self {
         self.typed_columns = typed_columns;

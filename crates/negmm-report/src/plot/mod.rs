@@ -1,6 +1,7 @@
 //! The plots of a report: a figure, its caption, its data as a table.
 
 mod calibration;
+mod explanation;
 mod fit;
 mod forecast;
 mod inputs;
@@ -15,6 +16,7 @@ mod verification;
 use negmm_draw::Figure;
 
 pub use calibration::calibration;
+pub use explanation::explanation;
 pub use fit::fit;
 pub use forecast::{by_step, fans, pit, seasons};
 pub use inputs::inputs;

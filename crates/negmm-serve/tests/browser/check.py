@@ -136,6 +136,19 @@ def use(browser, folder):
     wrong += settled(browser)
     if "outside its range in training" not in summary(browser):
         wrong.append(f"99 is not reported as outside: {summary(browser)}")
+    # Contributions of the row that is set add up to the answer minus the usual one.
+    for answer in ("mean", "q0.95", "sd"):
+        caption, shown = browser.run(
+            """const answer = document.getElementById("answer"); answer.value = arguments[0];
+            answer.dispatchEvent(new Event("change"));
+            return [document.getElementById("contribution-caption").textContent,
+                [...document.querySelectorAll("#contributions text[text-anchor=end]")].map(text => text.firstChild.textContent)]""",
+            answer,
+        )
+        numbers = [float(text.replace("\u2212", "-")) for text in shown if text[0] in "+\u2212"]
+        value, usual = (float(part.split()[0].rstrip(",").replace("\u2212", "-")) for part in caption.split(" is ")[1].split(", and "))
+        if not numbers or abs(sum(numbers) - (value - usual)) > 0.01 * max(abs(value), abs(usual)):
+            wrong.append(f"contributions to the {answer}: {shown}, {caption}")
     # Rows of a file, by keyboard.
     rows = (folder / "peaks.csv").read_text(encoding="utf-8")
     browser.run(

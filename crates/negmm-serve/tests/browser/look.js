@@ -17,16 +17,18 @@ document.querySelectorAll("#inputs input, #inputs select").forEach(control => {
 });
 if (document.querySelectorAll("#facts tr").length !== 9) faults.push(`${document.querySelectorAll("#facts tr").length} facts`);
 if (document.querySelectorAll("#regions tr").length !== 2) faults.push("not two regions");
-const svgs = [...document.querySelectorAll("#plot > svg, #effects svg")];
-if (svgs.length < 2) faults.push(`${svgs.length} plots`);
+const svgs = [...document.querySelectorAll("#plot > svg, #contributions > svg, #effects svg")];
+if (document.querySelectorAll("#contributions > svg").length !== 1) faults.push("no contributions");
+if (svgs.length < 3) faults.push(`${svgs.length} plots`);
 svgs.forEach((svg, number) => {
-  const where = number ? `effect ${number}` : "the density";
+  const where = ["the density", "contributions"][number] || `effect ${number - 1}`;
   const frame = svg.getBoundingClientRect();
   if (frame.width < 250 || frame.height < 100) faults.push(`${where}: drawn at ${frame.width} × ${frame.height}`);
   if (svg.getAttribute("role") !== "img" || !/\d/.test(svg.getAttribute("aria-label") || "")) faults.push(`${where}: no text alternative`);
   if (/NaN|Infinity/.test(svg.outerHTML)) faults.push(`${where}: a coordinate that is not finite`);
   const texts = [...svg.querySelectorAll("text")], boxes = texts.map(text => text.getBoundingClientRect());
-  if (texts.length < 4) faults.push(`${where}: ${texts.length} labels`);
+  // Contributions of a single input have its name and a number.
+  if (texts.length < (where === "contributions" ? 2 : 4)) faults.push(`${where}: ${texts.length} labels`);
   texts.forEach((text, k) => {
     const box = boxes[k], label = text.firstChild ? text.firstChild.textContent.slice(0, 30) : "";
     const size = parseFloat(getComputedStyle(text).fontSize) * frame.width / svg.viewBox.baseVal.width;

@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use super::Explainer;
+use crate::by_group::cell;
 use crate::{Error, Result};
 use negmm_data::{Column, MISSING, Table};
 
@@ -70,21 +71,11 @@ pub fn dependence(explainer: &Explainer<'_>, table: &Table, column: &str) -> Res
             Column::Numbers(numbers) | Column::Times(numbers) => Some(chosen.iter().map(|row| numbers[*row]).collect()),
             Column::Text { .. } => None,
         },
-        values: chosen.iter().map(|row| text_of(cells_of, *row)).collect(),
+        values: chosen.iter().map(|row| cell(cells_of, *row)).collect(),
         answers: explainer.answers().iter().map(|answer| answer.name().to_string()).collect(),
         partial,
         individual,
     })
-}
-
-/// A cell as text.
-pub(super) fn text_of(column: &Column, row: usize) -> String {
-    match column {
-        Column::Numbers(numbers) => numbers[row].to_string(),
-        Column::Times(seconds) => negmm_data::time::iso(seconds[row]),
-        Column::Text { codes, levels } if codes[row] != MISSING => levels[codes[row] as usize].clone(),
-        Column::Text { .. } => String::new(),
-    }
 }
 
 /// Rows whose cells in a column are spread over its values: quantiles of numbers, or the most frequent categories.

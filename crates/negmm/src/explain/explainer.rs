@@ -178,18 +178,13 @@ impl<'m> Explainer<'m> {
         Game { model: self.model, blocks: &self.blocks, background: &self.background.cells, answers: &self.answers }
     }
 
-    pub(super) fn model(&self) -> &'m Model {
+    /// The model.
+    pub fn model(&self) -> &'m Model {
         self.model
     }
 
     pub(super) fn random_seed(&self) -> u64 {
         self.seed
-    }
-
-    /// The same with these answers; the base is that of one of its own.
-    pub(super) fn with_answers(&self, answers: Vec<Answer>, base: usize) -> Self {
-        let base = self.base.iter().skip(base).step_by(self.answers.len()).copied().collect();
-        Self { answers, base, ..self.clone() }
     }
 
     /// The background.

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::dependence::{Dependence, dependence};
 use super::importance::{PermutationLoss, permutation_losses};
 use super::interactions::{Interaction, interactions};
+use super::regions::{Region, regions};
 use super::{Effort, Explainer};
 use crate::{Result, Rng};
 use negmm_data::{Table, Warnings};
@@ -67,6 +68,8 @@ pub struct GlobalExplanation {
     pub interactions: Vec<Interaction>,
     /// The dependence of the answers on the columns that matter most.
     pub dependence: Vec<Dependence>,
+    /// What would narrow the predictions, by regions of the columns that matter most; empty where the model has one member.
+    pub regions: Vec<Region>,
 }
 
 /// Explains a table as a whole.
@@ -78,6 +81,7 @@ pub fn explain_globally(
     table: &Table,
     options: &GlobalOptions,
 ) -> Result<(GlobalExplanation, Warnings)> {
+    let table = &explainer.model().encoder().with_times(table.clone())?;
     let part = |rows: usize| table.select_rows(&sample(table.rows(), rows, options.seed));
     let chosen = part(options.rows);
     let explainer = match explainer.effort_for(chosen.rows()) {
@@ -112,8 +116,9 @@ pub fn explain_globally(
     let mut order: Vec<usize> = (0..columns).filter(|column| part_of(*column) > 0.0).collect();
     order.sort_by(|a, b| part_of(*b).total_cmp(&part_of(*a)));
     order.truncate(options.curves);
-    let names = order.iter().map(|column| explanation.columns()[*column].as_str());
-    let dependence = names.map(|name| dependence(&explainer, table, name)).collect::<Result<Vec<_>>>()?;
+    let names: Vec<&str> = order.iter().map(|column| explanation.columns()[*column].as_str()).collect();
+    let dependence = names.iter().map(|name| dependence(&explainer, table, name)).collect::<Result<Vec<_>>>()?;
+    let regions = regions(explainer.model(), &part(options.permuted_rows), &names)?;
     Ok((
         GlobalExplanation {
             rows: explanation.rows(),
@@ -126,6 +131,7 @@ pub fn explain_globally(
             permutation,
             interactions: pairs,
             dependence,
+            regions,
         },
         warnings,
     ))

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::game::Row;
-use super::{Answer, Explainer, Explanation};
+use super::{Explainer, Explanation};
 use crate::{Error, Result, Rng};
 use negmm_data::Table;
 use negmm_dist::streams;
@@ -43,40 +43,57 @@ pub fn interactions(explainer: &Explainer<'_>, explanation: &Explanation, table:
         return Err(Error::options(format!("interactions in the score {} are not available", answer.name())));
     }
     let (cells, _) = explainer.model().encoder().cells(table)?;
+    let answers = explainer.answers().len();
+    let strongest: Vec<Vec<(usize, usize)>> = (0..answers).map(|answer| pairs(explanation, answer)).collect();
+    // A pair is evaluated once for all answers.
+    let mut all: Vec<(usize, usize)> = strongest.concat();
+    all.sort_unstable();
+    all.dedup();
+    // Rows × answers of each pair.
+    let values: Vec<Vec<f64>> = all
+        .iter()
+        .map(|pair| {
+            let rows = (0..cells.rows()).into_par_iter();
+            let of = |row: usize| of_row(explainer, Row { cells: &cells, row, y: None }, *pair);
+            rows.map(of).collect::<Result<Vec<_>>>().map(|rows| rows.concat())
+        })
+        .collect::<Result<_>>()?;
     let mut found = Vec::new();
     for (at, answer) in explainer.answers().iter().enumerate() {
-        let strengths = explanation.mean_absolute(at, None);
-        let mut order: Vec<usize> = (0..strengths.len()).filter(|column| strengths[*column] > 0.0).collect();
-        order.sort_by(|a, b| strengths[*b].total_cmp(&strengths[*a]));
-        order.truncate(STRONGEST);
-        let one = explainer.of_answer(at);
-        let mut own = Vec::new();
-        for (first, i) in order.iter().enumerate() {
-            for j in &order[first + 1..] {
-                let rows: Vec<f64> = (0..cells.rows())
-                    .into_par_iter()
-                    .map(|row| of_row(&one, Row { cells: &cells, row, y: None }, (*i, *j)))
-                    .collect::<Result<_>>()?;
-                let mean =
-                    |of: &dyn Fn(f64) -> f64| rows.iter().map(|row| of(*row)).sum::<f64>() / rows.len().max(1) as f64;
-                let names = explainer.columns();
-                own.push(Interaction {
-                    columns: [names[*i].to_string(), names[*j].to_string()],
-                    answer: answer.name().to_string(),
-                    strength: mean(&f64::abs),
-                    mean: mean(&|row| row),
-                });
+        let one = |(i, j): &(usize, usize)| {
+            let own = all.binary_search(&(*i, *j)).map_or(&[][..], |pair| &values[pair]);
+            let mean = |of: &dyn Fn(f64) -> f64| {
+                own.iter().skip(at).step_by(answers).map(|value| of(*value)).sum::<f64>() / cells.rows().max(1) as f64
+            };
+            let names = explainer.columns();
+            Interaction {
+                columns: [names[*i].to_string(), names[*j].to_string()],
+                answer: answer.name().to_string(),
+                strength: mean(&f64::abs),
+                mean: mean(&|value| value),
             }
-        }
+        };
+        let mut own: Vec<Interaction> = strongest[at].iter().map(one).collect();
         own.sort_by(|a, b| b.strength.total_cmp(&a.strength));
         found.extend(own);
     }
     Ok(found)
 }
 
-/// The interaction of two columns in the first answer for one row, by a permutation for each background row that is
+/// The pairs of the columns with the largest contributions to an answer, each in the order of the columns.
+fn pairs(explanation: &Explanation, answer: usize) -> Vec<(usize, usize)> {
+    let strengths = explanation.mean_absolute(answer, None);
+    let mut order: Vec<usize> = (0..strengths.len()).filter(|column| strengths[*column] > 0.0).collect();
+    order.sort_by(|a, b| strengths[*b].total_cmp(&strengths[*a]));
+    order.truncate(STRONGEST);
+    let order = &order;
+    let after = |at: usize| order[at + 1..].iter().map(move |j| (order[at], *j));
+    (0..order.len()).flat_map(after).map(|(i, j)| (i.min(j), i.max(j))).collect()
+}
+
+/// The interaction of two columns in each answer for one row, by a permutation for each background row that is
 /// walked in both directions.
-fn of_row(explainer: &Explainer<'_>, row: Row<'_>, (i, j): (usize, usize)) -> Result<f64> {
+fn of_row(explainer: &Explainer<'_>, row: Row<'_>, (i, j): (usize, usize)) -> Result<Vec<f64>> {
     let columns = explainer.columns().len();
     let background = explainer.background();
     let (mut others, mut masks) = (Vec::new(), Vec::new());
@@ -95,14 +112,14 @@ fn of_row(explainer: &Explainer<'_>, row: Row<'_>, (i, j): (usize, usize)) -> Re
         }
     }
     let values = explainer.game().values(row, &others, &masks)?;
-    let one = |values: &[f64]| values[3] - values[2] - values[1] + values[0];
-    let of_other = |values: &[f64]| 0.5 * (one(&values[..4]) + one(&values[4..]));
-    Ok(values.chunks(8).zip(background.weights()).map(|(values, weight)| weight * of_other(values)).sum())
-}
-
-impl Explainer<'_> {
-    /// The same with one of its answers.
-    fn of_answer(&self, answer: usize) -> Self {
-        self.with_answers(vec![Answer::clone(&self.answers()[answer])], answer)
-    }
+    let answers = explainer.answers().len();
+    let of_answer = |answer: usize| {
+        let one = |values: &[f64]| {
+            let at = |mask: usize| values[mask * answers + answer];
+            at(3) - at(2) - at(1) + at(0)
+        };
+        let of_other = |values: &[f64]| 0.5 * (one(&values[..4 * answers]) + one(&values[4 * answers..]));
+        values.chunks(8 * answers).zip(background.weights()).map(|(values, weight)| weight * of_other(values)).sum()
+    };
+    Ok((0..answers).map(of_answer).collect())
 }

@@ -36,6 +36,7 @@ mod game;
 mod global;
 mod importance;
 mod interactions;
+mod regions;
 mod sentence;
 mod shapley;
 
@@ -48,3 +49,4 @@ pub use explanation::Explanation;
 pub use global::{GlobalExplanation, GlobalOptions, explain_globally};
 pub use importance::{PermutationLoss, permutation_losses};
 pub use interactions::{Interaction, interactions};
+pub use regions::{Region, regions};

@@ -207,6 +207,15 @@ impl<'a> Columns<'a> {
         self.between(Vec::new(), (vec![Field::text(name, "a column of the output")], vec![block]))
     }
 
+    /// The same after a column of text.
+    ///
+    /// # Errors
+    /// When there is such a column already.
+    pub fn labelled(self, name: &str, cells: Vec<String>) -> Result<Self> {
+        let block = Block::Text(cells.into_iter().map(Cow::from).collect());
+        self.between(vec![(Field::text(name, "a column of the output"), block)], (Vec::new(), Vec::new()))
+    }
+
     /// The same after a column `row` with these numbers.
     ///
     /// # Errors
