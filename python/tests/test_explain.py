@@ -324,7 +324,7 @@ def test_what_moves_mean_spread_and_tail():
     rng = np.random.default_rng(11)
     inputs = rng.uniform(size=(900, 4))
     noise = rng.normal(size=900)
-    noise = np.where(noise > 0.84, 0.84 + (noise - 0.84) * (1 + 5 * inputs[:, 2]), noise)
+    noise = np.where(noise > 0.84, 0.84 + (noise - 0.84) * (1 + 10 * inputs[:, 2]), noise)
     targets = 2 * inputs[:, 0] + (0.6 + 0.6 * inputs[:, 1]) * noise
     model = negmm.AutoRegressor(preset="fast", steps=600).fit(inputs, targets)
     found = model.explain(inputs[:60], ["mean", "width_0.5", "q0.97", "q0.5"], permutations=1)

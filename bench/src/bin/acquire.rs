@@ -2,7 +2,7 @@
 //! random. Prints the CRPS of fresh rows relative to that of rows chosen at random.
 //!
 //! ```text
-//! acquire [--sets concrete,kin8nm,diamonds] [--seeds 5] [--skip 0] [--start 60] [--batch 30] [--rounds 5] [--pool 1000]
+//! acquire [--sets concrete,kin8nm,diamonds] [--seeds 5] [--skip 0] [--start 200] [--batch 50] [--rounds 4] [--pool 1000]
 //!         [--test 1000] [--strategies acquire,epistemic] [--preset fast]
 //! ```
 //!
@@ -50,9 +50,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut method = Method::by_name("auto")?;
     method.set("preset", options.text("--preset").unwrap_or("fast"))?;
     let setting = Setting {
-        start: options.get("--start", 60)?,
-        batch: options.get("--batch", 30)?,
-        rounds: options.get("--rounds", 5)?,
+        start: options.get("--start", 200)?,
+        batch: options.get("--batch", 50)?,
+        rounds: options.get("--rounds", 4)?,
         pool: options.get("--pool", 1000)?,
         test: options.get("--test", 1000)?,
         method,

@@ -2,11 +2,11 @@
 //! nothing, and one that is correlated with the first and does nothing itself.
 //!
 //! ```text
-//! explain_simulations [--rows 800] [--seeds 20] [--preset fast] [--correlation 0.9]
+//! explain_simulations [--rows 1000] [--seeds 20] [--preset fast] [--correlation 0.9] [--from 0.8] [--longer 10]
 //! ```
 //!
-//! y = 2 m + (0.6 + 0.6 s) g(z, t) with z standard normal and g(z, t) = z below its 80 % quantile c, c + (1 + 5 t) (z - c)
-//! above it; all columns are uniform. For the mean, the interquartile range and the upper tail (97 % quantile minus median, whose
+//! y = 2 m + (0.6 + 0.6 s) g(z, t) with z standard normal and g(z, t) = z below its quantile c of the level `--from`,
+//! c + (1 + 10 t) (z - c) above it (`--longer`); all columns are uniform. For the mean, the interquartile range and the upper tail (97 % quantile minus median, whose
 //! contributions are differences of contributions): mean |contribution| of each column over 60 rows, the mean over seeds beside
 //! that of the truth against the same background, and in how many seeds the column that matters most is the first. `nothing`
 //! is right in a seed where it is the last, its parts of the largest contribution to each answer summed. One thread.
@@ -23,36 +23,43 @@ use negmm_dist::math::normal;
 const COLUMNS: [&str; 4] = ["mean", "spread", "tail", "nothing"];
 /// The answers, and the column that matters most for each.
 const ANSWERS: [(&str, usize); 3] = [("mean", 0), ("q0.75 - q0.25", 1), ("q0.97 - q0.5", 2)];
-/// Where the tail begins, its quantile 0.97, and that of the upper quartile, of the standard normal distribution.
-const TAIL: f64 = 0.8;
+/// The level of the upper end of the tail, and of the upper quartile.
 const HIGH: f64 = 0.97;
 const QUARTILE: f64 = 0.75;
-/// How much longer the tail can be.
-const LONGER: f64 = 5.0;
+/// Where the tail begins, as a probability, and how much longer it can be.
+#[derive(Clone, Copy)]
+struct Tail {
+    from: f64,
+    longer: f64,
+}
+
 /// Rows that are explained, and background rows.
 const EXPLAINED: usize = 60;
 const BACKGROUND: usize = 32;
 
-fn g(z: f64, t: f64) -> f64 {
-    let c = normal::quantile(TAIL);
-    if z <= c { z } else { c + (1.0 + LONGER * t) * (z - c) }
-}
+impl Tail {
+    fn g(self, z: f64, t: f64) -> f64 {
+        let c = normal::quantile(self.from);
+        if z <= c { z } else { c + (1.0 + self.longer * t) * (z - c) }
+    }
 
-/// The answers of the truth.
-fn truth(x: &[f64]) -> [f64; 3] {
-    let c = normal::quantile(TAIL);
-    let sd = 0.6 + 0.6 * x[1];
-    // E (z - c)+ = phi(c) - c (1 - Phi(c))
-    let excess = normal::log_pdf(c).exp() - c * (1.0 - TAIL);
-    [
-        2.0 * x[0] + sd * LONGER * x[2] * excess,
-        sd * 2.0 * normal::quantile(QUARTILE),
-        sd * g(normal::quantile(HIGH), x[2]),
-    ]
+    /// The answers of the truth.
+    fn truth(self, x: &[f64]) -> [f64; 3] {
+        let c = normal::quantile(self.from);
+        let sd = 0.6 + 0.6 * x[1];
+        // E (z - c)+ = phi(c) - c (1 - Phi(c))
+        let excess = normal::log_pdf(c).exp() - c * (1.0 - self.from);
+        let quantile = |level: f64| self.g(normal::quantile(level), x[2]);
+        [
+            2.0 * x[0] + sd * self.longer * x[2] * excess,
+            sd * (quantile(QUARTILE) - quantile(1.0 - QUARTILE)),
+            sd * (quantile(HIGH) - quantile(0.5)),
+        ]
+    }
 }
 
 /// The mean |contribution| of each column to each answer of the truth: answers × columns.
-fn true_contributions(rows: &[Vec<f64>], background: &[Vec<f64>]) -> [[f64; 4]; 3] {
+fn true_contributions(tail: Tail, rows: &[Vec<f64>], background: &[Vec<f64>]) -> [[f64; 4]; 3] {
     let weights = [0.25, 1.0 / 12.0, 1.0 / 12.0, 0.25];
     let mut found = [[0.0; 4]; 3];
     for row in rows {
@@ -62,7 +69,9 @@ fn true_contributions(rows: &[Vec<f64>], background: &[Vec<f64>]) -> [[f64; 4]; 
                 for other in background {
                     let mixed: Vec<f64> =
                         (0..4).map(|at| if subset >> at & 1 == 1 { row[at] } else { other[at] }).collect();
-                    sums.iter_mut().zip(truth(&mixed)).for_each(|(sum, value)| *sum += value / background.len() as f64);
+                    sums.iter_mut()
+                        .zip(tail.truth(&mixed))
+                        .for_each(|(sum, value)| *sum += value / background.len() as f64);
                 }
                 sums
             })
@@ -96,7 +105,7 @@ fn mean_absolute(explanation: &Explanation, answer: usize) -> Vec<f64> {
 }
 
 /// Rows of the columns (and of the one that goes along with the first), and their targets.
-fn rows(count: usize, correlation: f64, rng: &mut Rng) -> (Vec<Vec<f64>>, Vec<f64>) {
+fn rows(tail: Tail, count: usize, correlation: f64, rng: &mut Rng) -> (Vec<Vec<f64>>, Vec<f64>) {
     let row = |rng: &mut Rng| -> Vec<f64> {
         let mut x: Vec<f64> = (0..4).map(|_| rng.uniform()).collect();
         // A normal copula of that correlation.
@@ -106,7 +115,7 @@ fn rows(count: usize, correlation: f64, rng: &mut Rng) -> (Vec<Vec<f64>>, Vec<f6
         x
     };
     let x: Vec<Vec<f64>> = (0..count).map(|_| row(rng)).collect();
-    let y = x.iter().map(|x| 2.0 * x[0] + (0.6 + 0.6 * x[1]) * g(normal::quantile(rng.uniform()), x[2]));
+    let y = x.iter().map(|x| 2.0 * x[0] + (0.6 + 0.6 * x[1]) * tail.g(normal::quantile(rng.uniform()), x[2]));
     let y = y.collect();
     (x, y)
 }
@@ -122,8 +131,9 @@ fn table(x: &[Vec<f64>], y: &[f64], correlated: bool) -> negmm::Result<Table> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::read(&["--rows", "--seeds", "--preset", "--correlation"])?;
-    let (count, seeds): (usize, u64) = (options.get("--rows", 800)?, options.get("--seeds", 20)?);
+    let options = Options::read(&["--rows", "--seeds", "--preset", "--correlation", "--from", "--longer"])?;
+    let tail = Tail { from: options.get("--from", 0.8)?, longer: options.get("--longer", 10.0)? };
+    let (count, seeds): (usize, u64) = (options.get("--rows", 1000)?, options.get("--seeds", 20)?);
     let correlation: f64 = options.get("--correlation", 0.9)?;
     let mut method = Method::by_name("auto")?;
     method.set("preset", options.text("--preset").unwrap_or("fast"))?;
@@ -134,11 +144,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut truths = [[0.0; 4]; 3];
         let (mut first, mut last) = ([0; 3], 0);
         for seed in 0..seeds {
-            let (x, y) = rows(count, correlation, &mut Rng::new(seed, 0));
+            let (x, y) = rows(tail, count, correlation, &mut Rng::new(seed, 0));
             let train = table(&x, &y, correlated)?;
             let engine = CpuEngine::new(1);
             let model = fit_with(&train, "y", &method, &FitOptions::default().seed(seed).engine(&engine))?.model;
-            let (fresh, targets) = rows(EXPLAINED, correlation, &mut Rng::new(seed, 1));
+            let (fresh, targets) = rows(tail, EXPLAINED, correlation, &mut Rng::new(seed, 1));
             let background = train.select_rows(&(0..BACKGROUND).collect::<Vec<_>>());
             let (background, _) = Background::of_table(&model, &background, BACKGROUND, 0)?;
             let answers = Answer::list("mean,width_0.5,q0.97,q0.5")?;
@@ -155,7 +165,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
             }
             last += usize::from(parts[..3].iter().all(|part| *part > parts[3]));
-            let own = true_contributions(&fresh, &x[..BACKGROUND]);
+            let own = true_contributions(tail, &fresh, &x[..BACKGROUND]);
             for (sums, own) in truths.iter_mut().zip(own) {
                 sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own / seeds as f64);
             }
