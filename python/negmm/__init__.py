@@ -21,8 +21,10 @@ from importlib.metadata import version as _version
 from negmm import metrics, plots
 from negmm.distribution import Distribution
 from negmm.evaluate import Evaluation, evaluate
+from negmm.executor import SharedFolder
 from negmm.explain import explain
 from negmm.explanation import Acquisition, Dependence, Explanation, GlobalExplanation
+from negmm.folder import predict_folder
 from negmm.forecaster import Forecaster
 from negmm.importance import importances, partial_dependence
 from negmm.joint import JointDistribution, JointRegressor
@@ -69,6 +71,7 @@ __all__ = [
     "NEGMMRegressor",
     "NGBoostRegressor",
     "SampleNetRegressor",
+    "SharedFolder",
     "Tuning",
     "VectorEvaluation",
     "compare",
@@ -81,6 +84,7 @@ __all__ = [
     "partial_dependence",
     "plots",
     "predict_dist",
+    "predict_folder",
     "read_files",
     "suggest",
     "tune",

@@ -1,5 +1,5 @@
-"""Training by an executor: jobs go to its workers as bytes, rows once to each worker, and jobs of a worker that died
-are sent again."""
+"""Training by an executor: jobs go to its workers as bytes, rows once to each worker or by a file in a shared folder, and
+jobs of a worker that died are sent again."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent import futures
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from negmm import worker
@@ -19,6 +20,33 @@ from negmm import worker
 MAX_TRIES = 4
 #: Seconds to wait for a job before checking for Ctrl-C and new jobs.
 POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class SharedFolder:
+    """An executor whose workers share a folder with the caller: they open the encoded rows there instead of having them sent.
+
+    The file is named by the hash of its rows, and is removed when the fit is over. A worker that does not find it, or finds other
+    rows in it, is sent the rows as without a folder.
+
+    Parameters
+    ----------
+    executor : executor of concurrent.futures, client of Dask, or the module ray
+    folder : path
+        The same on every worker.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from tempfile import mkdtemp
+    >>> import negmm
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     shared = negmm.SharedFolder(pool, mkdtemp())
+    ...     model = negmm.NEGMMRegressor(epochs=2).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0], executor=shared)
+    """
+
+    executor: Any
+    folder: str | os.PathLike[str]
 
 
 @dataclass
@@ -40,11 +68,15 @@ class Exchange:
     done (``_done``), and the result of one (``_result``).
     """
 
+    #: The folder that workers share with this process.
+    folder: Path | None = None
+
     def __init__(self, workers: int, n_jobs: int | None) -> None:
         # Some jobs wait at the workers, so that none is idle.
         self.capacity = max(2 * workers, 4)
         self._n_jobs = n_jobs
         self._packed: dict[str, bytes] = {}
+        self._files: dict[str, worker.RowsFile] = {}
         self._scattered: dict[str, Any] = {}
         self._pending: dict[Any, PendingJob] = {}
 
@@ -53,11 +85,18 @@ class Exchange:
 
     def keep(self, rows: str, packed: bytes) -> None:
         self._packed[rows] = packed
+        if self.folder is not None:
+            path = self.folder / f".negmm-rows-{rows}-{os.getpid()}"
+            self._files[rows] = worker.RowsFile.write(path, packed)
 
     def send(self, number: int, rows: str, job: bytes) -> None:
         self._start(PendingJob(number, rows, job))
 
     def _start(self, sent: PendingJob) -> None:
+        file = self._files.get(sent.rows)
+        if file is not None and sent.misses == 0:
+            self._pending[self._submit_with(sent, file)] = sent
+            return
         if sent.rows not in self._scattered:
             self._scattered[sent.rows] = self._scatter(self._packed[sent.rows])
         self._pending[self._submit(sent)] = sent
@@ -90,11 +129,17 @@ class Exchange:
         for future in self._pending:
             self._cancel(future)
         self._pending.clear()
+        for file in self._files.values():
+            Path(file.path).unlink(missing_ok=True)
 
     def _scatter(self, packed: bytes) -> Any:
         return None
 
     def _submit(self, sent: PendingJob) -> Any:
+        raise NotImplementedError
+
+    def _submit_with(self, sent: PendingJob, file: worker.RowsFile) -> Any:
+        """Submits a job whose rows are in a file."""
         raise NotImplementedError
 
     def _done(self, pending: list[Any]) -> Iterator[Any] | list[Any]:
@@ -123,6 +168,13 @@ class FuturesExchange(Exchange):
         self._carried: Counter[str] = Counter()
         self._executor = executor
         self._replacement: futures.Executor | None = None
+
+    def _submit_with(self, sent: PendingJob, file: worker.RowsFile) -> Any:
+        try:
+            return self._executor.submit(worker.train, sent.rows, file, sent.job, self._n_jobs)
+        except futures.BrokenExecutor as error:
+            self._recover(error, sent.rows)
+            return self._executor.submit(worker.train, sent.rows, file, sent.job, self._n_jobs)
 
     def _submit(self, sent: PendingJob) -> Any:
         carry = sent.misses > 1 or (sent.misses == 1 and self._carried[sent.rows] < self._workers)
@@ -171,6 +223,9 @@ class DaskExchange(Exchange):
     def _scatter(self, packed: bytes) -> Any:
         return self._client.scatter(packed, broadcast=True, hash=False)
 
+    def _submit_with(self, sent: PendingJob, file: worker.RowsFile) -> Any:
+        return self._client.submit(worker.train, sent.rows, file, sent.job, self._n_jobs, pure=False)
+
     def _submit(self, sent: PendingJob) -> Any:
         packed = self._scattered[sent.rows]
         return self._client.submit(worker.train, sent.rows, packed, sent.job, self._n_jobs, pure=False)
@@ -205,6 +260,9 @@ class RayExchange(Exchange):
     def _scatter(self, packed: bytes) -> Any:
         return self._ray.put(packed)
 
+    def _submit_with(self, sent: PendingJob, file: worker.RowsFile) -> Any:
+        return self._train.remote(sent.rows, file, sent.job, self._n_jobs)
+
     def _submit(self, sent: PendingJob) -> Any:
         # Inside a list, Ray passes the reference and not the object.
         return self._train.remote(sent.rows, [self._scattered[sent.rows]], sent.job, self._n_jobs)
@@ -227,9 +285,11 @@ class RayExchange(Exchange):
         self._ray.cancel(future)
 
 
-def _train_on_ray(rows: str, packed: list[Any], job: bytes, n_jobs: int | None) -> bytes | None:
+def _train_on_ray(rows: str, packed: list[Any] | worker.RowsFile, job: bytes, n_jobs: int | None) -> bytes | None:
     import ray
 
+    if isinstance(packed, worker.RowsFile):
+        return worker.train(rows, packed, job, n_jobs)
     return worker.train(rows, None if worker.has(rows) else ray.get(packed[0]), job, n_jobs)
 
 
@@ -243,9 +303,16 @@ def _is_broken(executor: Any) -> bool:
 
 @contextmanager
 def exchange_with(executor: Any, n_jobs: int | None) -> Iterator[Exchange | None]:
-    """The exchange with an executor of ``concurrent.futures``, a client of Dask, or the module ``ray``; None of
-    None."""
-    exchange = _exchange(executor, n_jobs)
+    """The exchange with an executor of ``concurrent.futures``, a client of Dask, or the module ``ray``, perhaps with a shared
+    folder; None of None."""
+    if isinstance(executor, SharedFolder):
+        exchange = _exchange(executor.executor, n_jobs)
+        if exchange is not None:
+            exchange.folder = Path(executor.folder)
+            if not exchange.folder.is_dir():
+                raise ValueError(f"the shared folder {str(exchange.folder)!r} does not exist")
+    else:
+        exchange = _exchange(executor, n_jobs)
     try:
         yield exchange
     finally:

@@ -203,3 +203,39 @@ def test_dask_gives_the_same_bytes_also_where_a_worker_is_killed(tmp_path):
             assert before != set(client.run(os.getpid).values())
             with client.get_executor() as executor:
                 assert fitted(executor) == fitted()
+
+
+def test_workers_open_the_rows_in_a_shared_folder(tmp_path):
+    worker._cache.clear()
+    seen: list[list[str]] = []
+
+    class Files(Counting):
+        def submit(self, function, /, *arguments, **named):
+            seen.append(os.listdir(tmp_path))
+            return ThreadPoolExecutor.submit(self, function, *arguments, **named)
+
+    with Files(1) as executor:
+        assert fitted(negmm.SharedFolder(executor, tmp_path)) == fitted()
+    assert all(len(names) == 1 for names in seen) and os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("damage", ["removed", "others"])
+def test_rows_are_sent_to_workers_that_do_not_find_them(tmp_path, monkeypatch, damage):
+    worker._cache.clear()
+    written = worker.RowsFile.write
+
+    def damaged(path, packed):
+        file = written(path, packed)
+        path.unlink() if damage == "removed" else path.write_bytes(packed[:-1] + b"?")
+        return file
+
+    monkeypatch.setattr(worker.RowsFile, "write", damaged)
+    with ThreadPoolExecutor(2) as executor:
+        assert fitted(negmm.SharedFolder(executor, tmp_path)) == fitted()
+    with pytest.raises(ValueError, match="does not exist"), ThreadPoolExecutor(1) as executor:
+        fitted(negmm.SharedFolder(executor, tmp_path / "nowhere"))
+
+
+def test_processes_open_the_rows_in_a_shared_folder(tmp_path, pool):
+    assert fitted(negmm.SharedFolder(pool, tmp_path)) == fitted()
+    assert os.listdir(tmp_path) == []

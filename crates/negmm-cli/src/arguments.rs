@@ -292,6 +292,14 @@ impl Shared {
         crate::engine::Trainer::new(self.engine_name(), self.threads(), self.notify())
     }
 
+    /// The CPU engine, where no other can be used because of `reason`.
+    pub fn cpu_trainer(&self, reason: &str) -> Result<crate::engine::Trainer, Error> {
+        match self.engine_name() {
+            "cuda" => Err(Error::options(format!("{reason}: leave out --engine cuda"))),
+            _ => crate::engine::Trainer::new("cpu", self.threads(), self.notify()),
+        }
+    }
+
     /// The model with the accelerator of its predictions, if there is one.
     pub fn accelerated(&self, model: Loaded) -> Result<Loaded, Error> {
         Ok(match (model, crate::engine::accelerator(self.engine_name(), self.notify())?) {

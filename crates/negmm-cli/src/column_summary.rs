@@ -1,9 +1,10 @@
 //! A summary of the columns of a training table: their types, categories and missing values.
 
 use negmm::data::{Column, ColumnRoles, ColumnType, Encoding, Input, Kind, MISSING};
-use negmm::{Model, Table};
+use negmm::{Error, Model, Table};
 use serde_json::{Value, json};
 
+use crate::training_table::TrainingTable;
 use crate::{format, text_table};
 
 /// Columns to list.
@@ -12,10 +13,10 @@ const LISTED: usize = 12;
 const NAMED: usize = 5;
 
 /// A column of the training table.
-struct ColumnSummary<'a> {
-    name: &'a str,
+struct ColumnSummary {
+    name: String,
     column_type: ColumnType,
-    note: &'a str,
+    note: String,
     /// Number of categories.
     levels: Option<usize>,
     /// Rare categories that are pooled in one feature.
@@ -29,8 +30,8 @@ struct ColumnSummary<'a> {
     used: bool,
 }
 
-impl<'a> ColumnSummary<'a> {
-    fn new(name: &'a str, column: &Column, table: &'a Table, input: Option<&Input>, other_use: bool) -> Self {
+impl ColumnSummary {
+    fn new(name: &str, column: &Column, table: &Table, input: Option<&Input>, other_use: bool) -> Self {
         let read = table.typed_column(name);
         let (levels, missing) = match column {
             Column::Numbers(numbers) | Column::Times(numbers) => {
@@ -53,9 +54,9 @@ impl<'a> ColumnSummary<'a> {
         let levels = levels.filter(|_| time.is_none());
         let otherwise = || if levels.is_some() { ColumnType::text() } else { ColumnType::number() };
         Self {
-            name,
+            name: name.to_string(),
             column_type: time.unwrap_or_else(|| read.map_or_else(otherwise, |read| read.column_type.clone())),
-            note: read.map_or("", |read| &read.note),
+            note: read.map_or(String::new(), |read| read.note.clone()),
             levels,
             pooled: levels.map_or(0, |levels| levels.saturating_sub(own)),
             target_encoding,
@@ -81,7 +82,7 @@ impl<'a> ColumnSummary<'a> {
         parts.extend(self.levels.map(counted_categories));
         parts.extend(count(self.pooled, "of them pooled"));
         parts.extend(self.target_encoding.then(|| "target encoding".to_string()));
-        parts.extend(Some(self.note.to_string()).filter(|note| !note.is_empty()));
+        parts.extend(Some(self.note.clone()).filter(|note| !note.is_empty()));
         parts.extend(count(self.missing, "missing"));
         parts.extend(count(self.not_numeric as usize, "of them not numeric"));
         parts.join(", ")
@@ -102,28 +103,32 @@ impl<'a> ColumnSummary<'a> {
     }
 }
 
-fn summaries<'a>(model: &Model, table: &'a Table, inputs: &ColumnRoles) -> Vec<ColumnSummary<'a>> {
+/// One column after the other, so that those of a table on disk are not in memory together.
+fn summaries(model: &Model, table: &TrainingTable, inputs: &ColumnRoles) -> Result<Vec<ColumnSummary>, Error> {
     let encoder = model.encoder();
     let used: std::collections::HashMap<&str, &Input> =
         encoder.inputs().iter().map(|input| (input.name.as_str(), input)).collect();
-    let summary = |(name, column): (&'a str, &Column)| {
-        let other_use = name == encoder.target().name || inputs.other_columns().any(|other| other.trim() == name);
-        ColumnSummary::new(name, column, table, used.get(name).copied(), other_use)
-    };
-    table.columns().map(summary).collect()
+    let header = table.header();
+    let mut summaries = Vec::with_capacity(header.names().len());
+    for name in header.names() {
+        let own = table.column(name)?;
+        let Some(column) = own.column(name) else { continue };
+        let other_use = name == &encoder.target().name || inputs.other_columns().any(|other| other.trim() == name);
+        summaries.push(ColumnSummary::new(name, column, &own, used.get(name.as_str()).copied(), other_use));
+    }
+    Ok(summaries)
 }
 
 /// A list of the columns to check: those that are not plain numbers, and those that are not used. Empty if there are none.
-pub fn text(model: &Model, table: &Table, inputs: &ColumnRoles) -> String {
-    let columns = summaries(model, table, inputs);
+pub fn text(model: &Model, table: &TrainingTable, inputs: &ColumnRoles) -> Result<String, Error> {
+    let columns = summaries(model, table, inputs)?;
     let (used, unused): (Vec<_>, Vec<_>) = columns.iter().partition(|column| column.used);
     let (plain, others): (Vec<_>, Vec<_>) =
-        used.into_iter().partition(|column: &&ColumnSummary<'_>| column.is_plain_number());
-    let mut listed: Vec<&&ColumnSummary<'_>> =
-        others.iter().filter(|column| column.is_decided()).take(LISTED).collect();
+        used.into_iter().partition(|column: &&ColumnSummary| column.is_plain_number());
+    let mut listed: Vec<&&ColumnSummary> = others.iter().filter(|column| column.is_decided()).take(LISTED).collect();
     let left = LISTED - listed.len();
     listed.extend(others.iter().filter(|column| !column.is_decided()).take(left));
-    let named: Vec<Vec<String>> = listed.iter().map(|column| vec![column.name.to_string(), column.text()]).collect();
+    let named: Vec<Vec<String>> = listed.iter().map(|column| vec![column.name.clone(), column.text()]).collect();
     let mut lines: Vec<String> = if named.is_empty() { Vec::new() } else { vec![text_table::left_aligned(&named)] };
     let more = [(others.len() - listed.len(), "other column"), (plain.len(), "plain number")];
     let more = more.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format::counted(*count, what));
@@ -135,17 +140,17 @@ pub fn text(model: &Model, table: &Table, inputs: &ColumnRoles) -> String {
         );
     }
     if !unused.is_empty() {
-        let names: Vec<&str> = unused.iter().take(NAMED).map(|column| column.name).collect();
+        let names: Vec<&str> = unused.iter().take(NAMED).map(|column| column.name.as_str()).collect();
         let rest = unused.len() - names.len();
         let rest = if rest > 0 { format!(" and {} more", format::count(rest)) } else { String::new() };
         lines.push(format!("  not used: {}{rest}", names.join(", ")));
     }
-    if lines.is_empty() { String::new() } else { format!("columns\n{}\n", lines.join("\n")) }
+    Ok(if lines.is_empty() { String::new() } else { format!("columns\n{}\n", lines.join("\n")) })
 }
 
 /// All columns as JSON.
-pub fn json(model: &Model, table: &Table, inputs: &ColumnRoles) -> Vec<Value> {
-    summaries(model, table, inputs).iter().map(ColumnSummary::json).collect()
+pub fn json(model: &Model, table: &TrainingTable, inputs: &ColumnRoles) -> Result<Vec<Value>, Error> {
+    Ok(summaries(model, table, inputs)?.iter().map(ColumnSummary::json).collect())
 }
 
 /// `1 category`, `3 categories`.

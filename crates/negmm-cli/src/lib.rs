@@ -23,6 +23,7 @@ mod progress;
 mod renamed;
 mod row_notes;
 mod text_table;
+mod training_table;
 mod usage_error;
 mod without_target;
 mod wording;

@@ -25,6 +25,7 @@ mod reading;
 mod refusals;
 mod report;
 mod scores;
+mod scratch;
 mod sequence;
 mod serve;
 mod serve_conformal;

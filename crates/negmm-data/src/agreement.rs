@@ -94,7 +94,7 @@ impl<'a> Part<'a> {
     }
 }
 
-fn is_missing(column: &Column) -> bool {
+pub(crate) fn is_missing(column: &Column) -> bool {
     match column {
         Column::Numbers(numbers) | Column::Times(numbers) => numbers.iter().all(|number| number.is_nan()),
         Column::Text { codes, .. } => codes.iter().all(|code| *code == MISSING),
@@ -132,7 +132,7 @@ fn append_text(
 }
 
 /// What numbers are, whatever their format.
-fn class(column_type: Option<&ColumnType>) -> u8 {
+pub(crate) fn class(column_type: Option<&ColumnType>) -> u8 {
     match column_type.map(|column_type| &column_type.cells) {
         Some(CellType::Truth) => 1,
         Some(CellType::Duration) => 2,
@@ -140,7 +140,7 @@ fn class(column_type: Option<&ColumnType>) -> u8 {
     }
 }
 
-fn what(column: &Column, column_type: Option<&ColumnType>) -> String {
+pub(crate) fn what(column: &Column, column_type: Option<&ColumnType>) -> String {
     match (column, class(column_type)) {
         (Column::Times(_), _) => "times".into(),
         (Column::Text { .. }, _) => "text".into(),

@@ -121,6 +121,14 @@ impl Novelty {
         Self { rows: count, outside: rows.enumerate().filter_map(of).collect(), inputs: self.inputs.clone() }
     }
 
+    /// The novelty of these rows and of others after them, for the same inputs.
+    #[must_use]
+    pub fn followed_by(mut self, others: &Self) -> Self {
+        self.outside.extend(others.outside.iter().map(|(row, outside)| (self.rows + row, *outside)));
+        self.rows += others.rows;
+        self
+    }
+
     /// The novelty of windows of `window` rows, one ending with each row from the `window`-th on, `count` in total.
     pub fn of_windows(&self, window: usize, count: usize) -> Self {
         // Window t has the rows t … t + window - 1.
@@ -171,6 +179,8 @@ mod tests {
     fn rows_can_be_chosen_and_put_into_windows() {
         let chosen = novelty().select([4, 0, 1, 1].into_iter());
         assert_eq!(chosen.distances(), [1.0, 0.0, 2.0, 2.0]);
+        let twice = novelty().followed_by(&novelty());
+        assert_eq!(twice.distances(), [novelty().distances(), novelty().distances()].concat());
         let windows = novelty().of_windows(3, 5);
         assert_eq!(windows.distances(), [2.0, 2.0, 1.0, 1.0, 1.0]);
         assert_eq!(windows.inputs()[0], Some("x"));

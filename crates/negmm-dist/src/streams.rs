@@ -65,6 +65,9 @@ pub const HELD_OUT: u64 = of(24);
 /// The rows of a file that are read, where not all are.
 pub const SAMPLE: u64 = of(25);
 
+/// The training rows of linear models and trees, where there are very many.
+pub const LEARNT: u64 = of(28);
+
 /// The background rows of explanations.
 pub const BACKGROUND: u64 = of(26);
 /// The permutations of Shapley values, one for each background row.
@@ -102,6 +105,7 @@ mod tests {
             TIME_CHECK,
             HELD_OUT,
             SAMPLE,
+            LEARNT,
             BACKGROUND,
             EXPLANATIONS,
         ];

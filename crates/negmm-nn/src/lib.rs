@@ -11,6 +11,7 @@ pub mod loss;
 pub mod net;
 pub mod ngboost;
 pub mod options;
+pub mod scratch;
 pub mod tensors;
 pub mod threads;
 pub mod train;

@@ -75,9 +75,12 @@ pub mod data {
         CsvStream, Dataset, Dialect, DrawnRows, ENCODED_LIMIT, EncodedTable, Encoder, EncoderOptions, Encoding,
         Extrapolation, FilesStream, Input, Intervals, KeptColumn, KeptType, Kind, MAX_CATEGORIES, MISSING, MOST_WINDOW,
         NO_CATEGORY, Novelty, NumberEncoding, NumberFormat, PredictedRows, QuantileTransform, ROW_ALIGN, RowStream,
-        STATISTICS, Schema, Sequence, Table, Target, TargetEncoding, TargetSpec, TextEncoding, TimeDifference,
-        TimeEncoding, TimeFormat, TimeOrder, TimePart, TypedColumn, Warnings, files_of, windows,
+        STATISTICS, Schema, ScratchTable, Sequence, Table, TableSize, Target, TargetEncoding, TargetSpec, TextEncoding,
+        TimeDifference, TimeEncoding, TimeFormat, TimeOrder, TimePart, TypedColumn, Warnings, files_of, memory_limit,
+        table_size, windows,
     };
+    #[doc(inline)]
+    pub use negmm_nn::scratch::Scratch;
 
     /// Splits of rows: training and validation, folds, groups, blocks in time.
     pub mod split {

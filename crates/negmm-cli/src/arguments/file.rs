@@ -17,7 +17,8 @@ pub struct FileFlags {
     /// More markers of missing values, besides empty cells, NA, NaN, null, None, ? and the like
     #[arg(long, value_name = "WORD,…", allow_hyphen_values = true, hide_short_help = true)]
     pub missing: Option<Names>,
-    /// Memory limit: the largest uncompressed file or files to load, in GB [default: half of the machine's memory]
+    /// Memory limit in GB: of the uncompressed file or files to load; a larger table is fitted from scratch files on disk
+    /// [default: half of the machine's memory]
     #[arg(long, value_name = "GB", hide_short_help = true, allow_hyphen_values = true, value_parser = whole::<u64>)]
     pub memory: Option<u64>,
 }

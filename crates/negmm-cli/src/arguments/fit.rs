@@ -26,6 +26,10 @@ pub struct Fit {
     /// Training rows that the model file carries for explanations, as encoded inputs without targets; 0: none [default: 32]
     #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true, value_parser = whole::<usize>)]
     pub background: Option<usize>,
+    /// Fit from scratch files in this folder, with the bits of a fit in memory: for tables that do not fit there [default, for a table
+    /// that is larger than --memory: the folder of temporary files]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    pub scratch: Option<PathBuf>,
     /// Also write an HTML report with diagnostic plots, of the held-out rows where there are any
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,

@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use negmm::Rng;
-use negmm::data::{Column, ColumnRoles, Dialect};
+use negmm::data::{Column, ColumnRoles};
 use negmm::method::{Auto, Preset};
+use negmm::model::plan;
 use negmm::{Error, Method, Metrics, Table, Toy};
 use negmm_report::{EvaluationSet, Report};
 use serde_json::json;
 
 use crate::arguments::{Demo, Shared};
 use crate::command::fit;
-use crate::config::{DataConfig, FitConfig};
 use crate::console::{print, print_json, warn};
 use crate::output;
 use crate::{chart, text_table};
@@ -36,13 +36,10 @@ pub fn run(demo: &Demo, shared: &Shared) -> Result<(), Error> {
     let mut rng = Rng::new(seed, 0);
     let (train, test) = (toy.sample(rows, &mut rng), toy.sample(TEST_ROWS, &mut rng));
     let method = Method::Auto(Auto::default().preset(Preset::Fast));
-    let (inputs, dialect) = (ColumnRoles::default(), Dialect::default());
-    let data = DataConfig { target: "y".into(), inputs, forecast: None, dialect, seed, sample: None };
-    let config = FitConfig { data, method };
     if let Some(folder) = &demo.save {
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     }
-    let model = fit::train(&train, &config, None, &engine, shared)?.model;
+    let model = fit::train(plan(&train, "y", &method, &ColumnRoles::default(), seed)?, &engine, shared)?.model;
 
     let (x, y) = (numbers(&test, "x"), numbers(&test, "y"));
     let truth = Metrics::of(&toy.truth(x).into(), y)?;

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::time::Instant;
 
 use negmm::method::{LEAST_TRAINED, Member, MemberKind, Predictor, Tilt};
-use negmm::model::{Fitted, plan};
+use negmm::model::{FitPlan, Fitted};
 use negmm::net::{Head, Stem};
 use negmm::train::{Callbacks, Estimate, Job, Trained};
-use negmm::{Error, Model, Table};
+use negmm::{Error, Model};
 use negmm_report::{EvaluationSet, Report};
 use serde_json::json;
 
 use crate::arguments::{Fit, Shared};
 use crate::command::{forecast, held_out};
-use crate::config::FitConfig;
+use crate::config::{DataConfig, FitConfig};
 use crate::console::{eprint, print, print_json, print_warnings, warn};
 use crate::engine::Trainer;
 use crate::metrics_json::metrics_json;
@@ -21,58 +21,62 @@ use crate::output::Output;
 use crate::output_paths::{OutputPath, check_distinct};
 use crate::predictions::Format;
 use crate::progress::Bar;
-use crate::{column_summary, format, input, text_table};
+use crate::training_table::TrainingTable;
+use crate::{column_summary, format, text_table};
 
 /// Runs it.
 pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     let config = FitConfig::new(&fit.options)?;
     let data = &config.data;
-    let engine = shared.trainer()?;
     let path = fit.output.display().to_string();
     check_outputs(fit, &path, shared)?;
     // Opened first, so that a path that cannot be written fails before training.
     let mut output = Output::create(&path)?;
     let held_out_file = fit.held_out.as_deref().map(Output::create).transpose()?;
     let page = fit.report.as_deref().map(Output::create).transpose()?;
-    let (table, drawn) = input::training_table(&fit.data, &data.dialect, data.sample, data.seed)?;
-    warn(shared.quiet, &drawn);
-    let targets = fit.options.data.columns.several_targets(&table);
+    let table = TrainingTable::read(&fit.data, data, fit.scratch.as_deref(), shared.quiet)?;
+    let engine = match table {
+        TrainingTable::Memory(_) => shared.trainer()?,
+        TrainingTable::Scratch(_) => shared.cpu_trainer("rows in a scratch file are trained on the CPU")?,
+    };
+    let targets = fit.options.data.columns.several_targets(&table.header());
     if fit.background.is_some() && (targets.is_some() || data.forecast.is_some() || data.inputs.sequence.is_some()) {
         return Err(Error::options("--background is for models of one target and independent rows"));
     }
     if let Some(targets) = targets {
         let config = FitConfig::of_several_targets(&fit.options)?;
-        return super::joint::fit(fit, (&config, &targets), (&table, output), &engine, shared);
+        return super::joint::fit(fit, (&config, &targets), (&table.in_memory()?, output), &engine, shared);
     }
     let start = Instant::now();
     if let Some(roles) = &data.forecast {
         if held_out_file.is_some() || page.is_some() {
             return Err(Error::options("--held-out and --report are not available for forecasters: see negmm report"));
         }
+        let table = table.in_memory()?;
         let fitted = forecast::train(&table, roles, &config, &engine, shared)?;
         print_warnings(shared.quiet, &fitted.warnings);
         output.write(&fitted.forecaster.to_bytes()?)?;
         output.finish()?;
         return forecast::print_fitted(&fitted.forecaster, table.rows(), start, &path, shared);
     }
-    let (table, sentences) = input::with_target(table, &data.target, &data.inputs)?;
-    let fitted = train(&table, &config, fit.background, &engine, shared)?;
+    let (table, sentences) = table.with_target(data)?;
+    let mut fitted = train(table.plan(&config, fit.background)?, &engine, shared)?;
     let seconds = start.elapsed().as_secs_f64();
-    let model = &fitted.model;
     warn(shared.quiet, &sentences);
     print_warnings(shared.quiet, &fitted.warnings);
-    output.write(&model.to_bytes()?)?;
+    output.write(&fitted.model.to_bytes()?)?;
     if let Some(mut file) = held_out_file {
-        file.write(&held_out::csv(&fitted.held_out, &table)?)?;
+        file.write(&held_out::csv(&fitted.held_out, |row| table.row_number(row))?)?;
         file.finish()?;
     }
     output.finish()?;
     if let Some(mut page) = page {
-        let evaluation = EvaluationSet::of_training(&fitted, &table, data.inputs.weight.as_deref())?;
-        let report = Report::new(model, &evaluation, &super::report::source(&fit.data))?;
+        let evaluation = evaluation(&mut fitted, &table, data)?;
+        let report = Report::new(&fitted.model, &evaluation, &super::report::source(&fit.data))?;
         page.write(report.html().as_bytes())?;
         page.finish()?;
     }
+    let model = &fitted.model;
     let record = model.record();
     let (epochs, best_epoch) = epochs(model);
     if shared.json {
@@ -88,7 +92,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "baseline": record.baseline.as_ref().map(metrics_json),
             "skill": record.skill,
             "model": path,
-            "columns": column_summary::json(model, &table, &data.inputs),
+            "columns": column_summary::json(model, &table, &data.inputs)?,
         });
         if let Some(drift) = &fitted.drift {
             answer["drift"] = json!(drift);
@@ -101,8 +105,12 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     if shared.quiet {
         return Ok(());
     }
-    let mut summary =
-        format!("{}\n{}{}", summary(model), column_summary::text(model, &table, &data.inputs), trained(model, seconds));
+    let mut summary = format!(
+        "{}\n{}{}",
+        summary(model),
+        column_summary::text(model, &table, &data.inputs)?,
+        trained(model, seconds)
+    );
     if let Some(reason) = constant_reason(model) {
         summary.push_str(&format!("\n{reason}\n"));
     }
@@ -137,19 +145,26 @@ fn check_outputs(fit: &Fit, path: &str, shared: &Shared) -> Result<(), Error> {
     check_distinct(shared.json, &outputs, &inputs)
 }
 
-/// Trains a model, with a progress bar.
-pub fn train(
-    table: &Table,
-    config: &FitConfig,
-    background: Option<usize>,
-    engine: &Trainer,
-    shared: &Shared,
-) -> Result<Fitted, Error> {
-    let FitConfig { data, method } = config;
-    let mut plan = plan(table, &data.target, method, &data.inputs, data.seed)?;
-    if let Some(rows) = background {
-        plan = plan.with_background(table, rows)?;
+/// The rows of a report: the held-out ones where there are any.
+fn evaluation(fitted: &mut Fitted, table: &TrainingTable, data: &DataConfig) -> Result<EvaluationSet, Error> {
+    let weight = data.inputs.weight.as_deref();
+    match table {
+        TrainingTable::Memory(table) => EvaluationSet::of_training(fitted, table, weight),
+        TrainingTable::Scratch(_) => {
+            let rows = std::mem::take(&mut fitted.held_out.rows);
+            if rows.is_empty() {
+                return Err(Error::options("a report of a table on disk needs held-out rows: see negmm report"));
+            }
+            fitted.held_out.rows = (0..rows.len()).collect();
+            let evaluation = EvaluationSet::of_training(fitted, &table.select_rows(&rows)?, weight);
+            fitted.held_out.rows = rows;
+            evaluation
+        }
     }
+}
+
+/// Trains a model, with a progress bar.
+pub fn train(plan: FitPlan, engine: &Trainer, shared: &Shared) -> Result<Fitted, Error> {
     with_bar(&plan.jobs(), engine, shared, |trained| plan.finish(trained))
 }
 

@@ -23,13 +23,40 @@ pub(crate) fn data_warnings(
     target: &Target,
     y: &[f64],
 ) -> Vec<Warning> {
-    let (mut missing, mut constant) = (Vec::new(), Vec::new());
-    for (input, column) in inputs.iter().zip(columns).filter(|(input, _)| !input.is_used()) {
-        match column {
-            ParsedColumn::Numbers(numbers) if numbers.iter().all(|number| number.is_nan()) => missing.push(&input.name),
-            _ => constant.push(&input.name),
-        }
+    let unused = inputs.iter().zip(columns).filter(|(input, _)| !input.is_used());
+    let mut warnings = of_unused(unused.map(|(input, column)| (input.name.as_str(), is_missing(column))));
+    for (input, column) in inputs.iter().zip(columns) {
+        warnings.extend(of_input(table, input, column));
     }
+    if !inputs.iter().any(|input| input.name == target.name) {
+        warnings.extend(of_target(table, target, y));
+    }
+    warnings
+}
+
+/// Whether all cells are missing.
+pub(crate) fn is_missing(column: &ParsedColumn<'_>) -> bool {
+    matches!(column, ParsedColumn::Numbers(numbers) if numbers.iter().all(|number| number.is_nan()))
+}
+
+/// Warnings about the cells of an input.
+pub(crate) fn of_input(table: &Table, Input { name, encoding, .. }: &Input, column: &ParsedColumn<'_>) -> Vec<Warning> {
+    let outlier = match encoding {
+        Encoding::Number(_) => outlier(table, name, column.numbers()),
+        _ => None,
+    };
+    odd_cells(table, name).into_iter().chain(outlier).collect()
+}
+
+/// Warnings about the targets.
+pub(crate) fn of_target(table: &Table, target: &Target, y: &[f64]) -> Vec<Warning> {
+    odd_cells(table, &target.name).into_iter().chain(outlier(table, &target.name, y)).collect()
+}
+
+/// Warnings about inputs without features, each with whether all its cells are missing.
+pub(crate) fn of_unused<'a>(unused: impl Iterator<Item = (&'a str, bool)>) -> Vec<Warning> {
+    let (mut missing, mut constant) = (Vec::new(), Vec::new());
+    unused.for_each(|(name, is_missing)| if is_missing { missing.push(name) } else { constant.push(name) });
     let mut warnings = Vec::new();
     for (names, why) in [(missing, "missing in every row"), (constant, "the same in every row")] {
         if names.is_empty() {
@@ -41,16 +68,6 @@ pub(crate) fn data_warnings(
         }
         let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
         warnings.push(Warning::new(format!("{columns} {named} {are} {why} and not used")));
-    }
-    for (Input { name, encoding, .. }, column) in inputs.iter().zip(columns) {
-        warnings.extend(odd_cells(table, name));
-        if let Encoding::Number(_) = encoding {
-            warnings.extend(outlier(table, name, column.numbers()));
-        }
-    }
-    if !inputs.iter().any(|input| input.name == target.name) {
-        warnings.extend(odd_cells(table, &target.name));
-        warnings.extend(outlier(table, &target.name, y));
     }
     warnings
 }

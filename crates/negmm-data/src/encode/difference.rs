@@ -10,7 +10,7 @@ use negmm_dist::novelty::Beyond;
 use negmm_dist::{Error, Result};
 
 /// Maximum number of time columns whose pairs are all considered; with more of them, there are no differences.
-const MOST_COLUMNS: usize = 4;
+pub(crate) const MOST_COLUMNS: usize = 4;
 
 /// The seconds from one time column to another as a number, 0 where one of them is missing; the missing flags are features of the columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,18 +40,25 @@ impl TimeDifference {
         }
         for (at, (to, format, later)) in times.iter().enumerate() {
             for (from, other, earlier) in &times[..at] {
-                // A time of day and a date have no difference.
-                if (*format == TimeFormat::TimeOfDay) != (*other == TimeFormat::TimeOfDay) {
-                    continue;
-                }
-                let numbers = subtract(later, earlier);
-                let seconds = NumberEncoding { missing_flag: false, ..NumberEncoding::learn(&numbers, weights) };
-                if seconds.sd > 0.0 {
-                    differences.push(Self { from: from.to_string(), to: to.to_string(), seconds });
-                }
+                differences.extend(Self::of_pair((from, *other, earlier), (to, *format, later), weights));
             }
         }
         differences
+    }
+
+    /// The difference of two inputs that are times, each with its name, format and cells, where it varies.
+    pub(crate) fn of_pair(
+        (from, other, earlier): (&str, TimeFormat, &[f64]),
+        (to, format, later): (&str, TimeFormat, &[f64]),
+        weights: Option<&[f64]>,
+    ) -> Option<Self> {
+        // A time of day and a date have no difference.
+        if (format == TimeFormat::TimeOfDay) != (other == TimeFormat::TimeOfDay) {
+            return None;
+        }
+        let numbers = subtract(later, earlier);
+        let seconds = NumberEncoding { missing_flag: false, ..NumberEncoding::learn(&numbers, weights) };
+        (seconds.sd > 0.0).then(|| Self { from: from.to_string(), to: to.to_string(), seconds })
     }
 
     /// The name of its feature.
@@ -91,7 +98,7 @@ impl TimeDifference {
 }
 
 /// The format of an input that is a time and has features.
-fn time_format(input: &Input) -> Option<TimeFormat> {
+pub(crate) fn time_format(input: &Input) -> Option<TimeFormat> {
     match &input.encoding {
         Encoding::Time(encoding) if input.is_used() => Some(encoding.format),
         _ => None,

@@ -16,22 +16,22 @@ use negmm_dist::{Error, Result};
 /// [`Encoder::encode`] and [`Encoder::encode_features`] apply it to others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
-    pub(super) inputs: Vec<Input>,
+    pub(crate) inputs: Vec<Input>,
     /// Differences of times, whose features come after those of the inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) differences: Vec<TimeDifference>,
-    pub(super) target: Target,
+    pub(crate) differences: Vec<TimeDifference>,
+    pub(crate) target: Target,
     /// Whether missing numbers stay missing (NaN), for methods that support them.
     #[serde(default)]
-    pub(super) keeps_missing: bool,
+    pub(crate) keeps_missing: bool,
     /// The limit of smooth clipping, in standard deviations, see [`Encoder::soft_clipping`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) soft_clip: Option<f64>,
+    pub(crate) soft_clip: Option<f64>,
     /// Extrapolation outside the training ranges; `None`, as in older models: inputs are used unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) extrapolation: Option<Extrapolation>,
+    pub(crate) extrapolation: Option<Extrapolation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) sequence: Option<Sequence>,
+    pub(crate) sequence: Option<Sequence>,
 }
 
 impl Encoder {
@@ -96,7 +96,7 @@ impl Encoder {
     }
 
     /// The features that are numbers that vary, in order.
-    pub(super) fn number_features(&self) -> Vec<usize> {
+    pub(crate) fn number_features(&self) -> Vec<usize> {
         let mut first = 0;
         let mut numbers = Vec::new();
         for Input { encoding, .. } in &self.inputs {

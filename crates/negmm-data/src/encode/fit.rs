@@ -182,7 +182,7 @@ impl<'a> Fit<'a> {
 }
 
 /// Parses an input column and learns its encoding.
-fn fit_input<'a>(
+pub(crate) fn fit_input<'a>(
     table: &'a Table,
     name: &str,
     column: &'a Column,

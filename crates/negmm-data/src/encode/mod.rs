@@ -25,6 +25,7 @@ pub use numeric::NumberEncoding;
 pub(crate) use numeric::NumberOptions;
 pub(crate) use parsed_column::ParsedColumn;
 pub use quantile_transform::QuantileTransform;
+pub(crate) use transform::parse;
 
 use super::{ColumnType, Kind};
 use negmm_dist::Result;

@@ -35,24 +35,37 @@ impl TimeOrder {
         if roles.sequence.is_some() || roles.group.is_some() {
             return Ok(None);
         }
-        let count = |ranks: &[u32]| ranks.iter().max().map_or(0, |last| *last as usize + 1);
-        let candidate = |(input, column): (&Input, &ParsedColumn<'_>)| {
-            let times = match &input.encoding {
-                Encoding::Time(_) => column.numbers(),
-                Encoding::Number(_) if rises(column.numbers()) => column.numbers(),
-                _ => return None,
-            };
-            let is_complete = times.iter().all(|time| !time.is_nan());
-            let ranks = if is_complete { ranks(times) } else { Vec::new() };
-            let is_date = matches!(input.encoding, Encoding::Time(_));
-            let least = if is_date { LEAST_TIMES } else { LEAST_TIMES.max(times.len() / 2) };
-            (count(&ranks) >= least).then(|| (is_date, Self { name: input.name.clone(), ranks, is_given: false }))
-        };
-        // Dates before numbers, then the column with more times, then the first.
-        let candidates = inputs.iter().zip(columns).filter_map(candidate).rev();
-        let best = candidates.max_by_key(|(is_date, order)| (*is_date, count(&order.ranks)));
-        Ok(best.map(|(_, order)| order))
+        let mut best = None;
+        inputs.iter().zip(columns).for_each(|(input, column)| Self::consider(&mut best, input, column));
+        Ok(best.map(|candidate| candidate.order))
     }
+
+    /// Considers one more input: dates go before numbers, then the column with more times, then the first.
+    pub(crate) fn consider(best: &mut Option<Candidate>, input: &Input, column: &ParsedColumn<'_>) {
+        let times = match &input.encoding {
+            Encoding::Time(_) => column.numbers(),
+            Encoding::Number(_) if rises(column.numbers()) => column.numbers(),
+            _ => return,
+        };
+        if times.iter().any(|time| time.is_nan()) {
+            return;
+        }
+        let ranks = ranks(times);
+        let count = ranks.iter().max().map_or(0, |last| *last as usize + 1);
+        let is_date = matches!(input.encoding, Encoding::Time(_));
+        let least = if is_date { LEAST_TIMES } else { LEAST_TIMES.max(times.len() / 2) };
+        let key = (is_date, count);
+        if count >= least && best.as_ref().is_none_or(|best| key > best.key) {
+            *best = Some(Candidate { key, order: Self { name: input.name.clone(), ranks, is_given: false } });
+        }
+    }
+}
+
+/// The best order among the columns so far.
+pub(crate) struct Candidate {
+    /// Whether it is by dates, and how many times there are.
+    key: (bool, usize),
+    pub order: TimeOrder,
 }
 
 /// Whether these are whole numbers that never fall.

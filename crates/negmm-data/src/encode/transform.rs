@@ -12,7 +12,7 @@ use negmm_dist::{CensoredTargets, Error, Novelty, Result};
 use negmm_nn::dataset::{CategoricalColumn, Dataset, STATISTICS};
 
 /// The cells of a table that an encoder uses.
-pub(super) struct ParsedTable<'a> {
+pub(crate) struct ParsedTable<'a> {
     rows: usize,
     /// The inputs that have features, in their order.
     pub(super) inputs: Vec<ParsedColumn<'a>>,
@@ -33,7 +33,7 @@ impl<'a> ParsedTable<'a> {
 }
 
 /// The cells of the column called `name`, parsed as `kind` after conversion to `column_type`, and how many did not fit.
-pub(super) fn parse<'a>(
+pub(crate) fn parse<'a>(
     table: &'a Table,
     name: &str,
     column_type: &ColumnType,
@@ -130,7 +130,7 @@ impl Encoder {
     }
 
     /// Parses the inputs that have features, and counts the cells that did not fit.
-    pub(super) fn parse<'a>(&self, table: &'a Table) -> Result<(ParsedTable<'a>, Warnings)> {
+    pub(crate) fn parse<'a>(&self, table: &'a Table) -> Result<(ParsedTable<'a>, Warnings)> {
         let absent: Vec<&str> =
             self.used().map(|input| input.name.as_str()).filter(|name| table.column(name).is_none()).collect();
         if !absent.is_empty() {
@@ -146,7 +146,7 @@ impl Encoder {
     }
 
     /// The encoded rows, or their windows; counts the cells that were not seen in training.
-    pub(super) fn dataset(
+    pub(crate) fn dataset(
         &self,
         table: &ParsedTable<'_>,
         y: Vec<f32>,

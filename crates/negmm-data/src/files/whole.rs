@@ -154,6 +154,16 @@ impl TableFiles {
         Column::Text { codes, levels }
     }
 
+    /// The rows of each file, of which there are so many, among those of all.
+    pub(crate) fn starts(&self, rows: &[(usize, usize)]) -> Vec<FileRows> {
+        let mut end = 0;
+        let of_file = |(at, rows): &(usize, usize)| {
+            end += rows;
+            FileRows { name: self.files[*at].name.clone(), start: end - rows, before: 0 }
+        };
+        rows.iter().map(of_file).collect()
+    }
+
     /// A table with the files of its rows, of each this number; of a sample with the rows that were drawn.
     fn located(&self, table: Table, rows: &[(usize, usize)], sample: Option<&Sample>) -> Table {
         let (mut files, mut drawn, mut start) = (Vec::with_capacity(rows.len()), Vec::new(), 0);
@@ -180,7 +190,7 @@ impl TableFile {
 }
 
 /// The hints about columns of folders, and those about columns of files.
-fn divided(dialect: &Dialect, partitions: &[String]) -> (Dialect, Dialect) {
+pub(crate) fn divided(dialect: &Dialect, partitions: &[String]) -> (Dialect, Dialect) {
     let only = |names: &[String], of_folders: bool| -> Vec<String> {
         let is_wanted = |name: &&String| partitions.iter().any(|other| other == name.trim()) == of_folders;
         names.iter().filter(is_wanted).cloned().collect()

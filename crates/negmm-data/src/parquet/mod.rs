@@ -64,6 +64,48 @@ pub(crate) fn read_part(source: impl ChunkReader + 'static, name: &str, rows: Op
     Ok(table.with_name(name))
 }
 
+/// The rows and columns of a file.
+pub(crate) fn shape(source: impl ChunkReader + 'static, name: &str) -> Result<(usize, usize)> {
+    let file = open(source, name)?;
+    let rows =
+        usize::try_from(file.metadata().file_metadata().num_rows()).map_err(|_| parquet_error(&damaged(), name))?;
+    Ok((rows, file.schema().fields().len()))
+}
+
+/// The names of the columns of a file.
+pub(crate) fn header(source: impl ChunkReader + 'static, name: &str) -> Result<Vec<String>> {
+    let header = names(open(source, name)?.schema());
+    check_names(&header).map_err(|error| error.in_file(name))?;
+    Ok(header)
+}
+
+/// Visits all rows of a file in pieces: the names of the columns, and the cells of each with its type. Text is left as it is.
+pub(crate) fn each_batch(
+    source: impl ChunkReader + 'static,
+    name: &str,
+    mut visit: impl FnMut(&[String], Vec<(crate::Column, Option<ColumnType>)>) -> Result<()>,
+) -> Result<()> {
+    let builder = open(source, name)?;
+    let schema = builder.schema().clone();
+    let header = names(&schema);
+    check_names(&header).map_err(|error| error.in_file(name))?;
+    let reader = builder.with_batch_size(BATCH).build().map_err(|error| parquet_error(&error, name))?;
+    let mut reader = Batches(reader);
+    let mut rows = 0;
+    while let Some(batch) = reader.next().map_err(|error| arrow_error(&error).in_file(name))? {
+        let cells = |((field, own), array): ((&std::sync::Arc<arrow_schema::Field>, &String), &ArrayRef)| {
+            let mut column = ArrowColumn::new(own, field.data_type())?.after(rows);
+            column.push(array.as_ref())?;
+            Ok(column.finish())
+        };
+        let columns = schema.fields().iter().zip(&header).zip(batch.columns()).map(cells);
+        let columns = columns.collect::<Result<Vec<_>>>().map_err(|error| error.in_file(name))?;
+        visit(&header, columns)?;
+        rows += batch.num_rows();
+    }
+    Ok(())
+}
+
 /// Reads the directory of a file, and sees that all columns lie inside the file.
 fn open<T: ChunkReader + 'static>(source: T, name: &str) -> Result<ParquetRecordBatchReaderBuilder<T>> {
     let length = source.len();

@@ -45,6 +45,11 @@ impl MemoryLimit {
     }
 }
 
+/// The bytes of memory that a command may use: so many gigabytes, or half of the machine's memory.
+pub fn memory_limit(gigabytes: Option<u64>) -> u64 {
+    MemoryLimit::new(gigabytes).limit
+}
+
 /// The bytes of memory that this process may use.
 fn memory() -> u64 {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text));

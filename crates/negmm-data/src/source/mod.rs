@@ -16,6 +16,7 @@ use std::path::Path;
 use self::zstd::Zstd;
 use format::{first_bytes, refuse_others};
 use gzip::Gzip;
+pub(crate) use gzip::MAGIC as GZIP;
 use negmm_dist::{Error, Result};
 use utf16::Utf16;
 

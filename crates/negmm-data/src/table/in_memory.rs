@@ -7,7 +7,7 @@ use crate::{Column, ColumnType, Dialect, Kind, Table, TypedColumn};
 use negmm_dist::{Error, Result};
 
 /// Programs write tables as CSV with commas between cells, which are then no decimal marks.
-const SEPARATOR: u8 = b',';
+pub(crate) const SEPARATOR: u8 = b',';
 
 /// The table with its text columns parsed as their inferred types.
 pub(crate) fn infer_types(table: Table, dialect: &Dialect) -> Result<Table> {
@@ -51,7 +51,7 @@ pub(crate) fn infer_types(table: Table, dialect: &Dialect) -> Result<Table> {
 }
 
 /// A typed column with a hint for another type.
-fn typed(
+pub(crate) fn typed(
     column: &Column,
     column_type: Option<ColumnType>,
     hint: TypeHint,
@@ -75,13 +75,13 @@ fn is_text(column: &Column) -> bool {
 }
 
 /// Whether every text is a plain number or missing, and none a code.
-fn is_plain(levels: &[String], reader: &CellReader, hint: TypeHint) -> bool {
+pub(crate) fn is_plain(levels: &[String], reader: &CellReader, hint: TypeHint) -> bool {
     let plain = |level: &String| {
         reader.number(level.as_bytes()).is_some() && !(hint == TypeHint::Nothing && is_code(level.as_bytes()))
     };
     hint != TypeHint::Text && levels.iter().all(plain)
 }
 
-fn has_point(column: &Column) -> bool {
+pub(crate) fn has_point(column: &Column) -> bool {
     matches!(column, Column::Text { levels, .. } if levels.iter().any(|level| level.contains('.')))
 }

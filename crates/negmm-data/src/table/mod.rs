@@ -104,6 +104,15 @@ impl Table {
         Self { origin: Origin::Selected(rows), ..self }
     }
 
+    /// The same with the files that its rows come from, and the position of each row in them where they do not follow each other.
+    pub(crate) fn in_files(mut self, files: Option<Arc<[FileRows]>>, rows: Option<Vec<usize>>) -> Self {
+        self.files = files;
+        if let Some(rows) = rows {
+            self.origin = Origin::Selected(rows);
+        }
+        self
+    }
+
     /// The same with the inferred types of its columns.
     pub(crate) fn with_typed_columns(mut self, typed_columns: BTreeMap<String, TypedColumn>) -> Self {
         self.typed_columns = typed_columns;

@@ -19,6 +19,14 @@ impl Mixtures {
         Self { components: width, weights, means, sds }
     }
 
+    /// Some rows, in this order.
+    #[must_use]
+    pub fn selected(&self, rows: &[usize]) -> Self {
+        let pick = |list: &[f64]| rows_of(list, self.components, rows);
+        let (weights, means, sds) = (pick(&self.weights), pick(&self.means), pick(&self.sds));
+        Self { components: self.components, weights, means, sds }
+    }
+
     /// Each row y becomes y · scale + shift, with its own shift and scale.
     #[must_use]
     pub fn rescaled_by_row(mut self, shifts_and_scales: impl Iterator<Item = (f64, f64)>) -> Self {

@@ -43,8 +43,13 @@ impl Dataset {
     /// The bytes of all rows: safetensors.
     ///
     /// # Errors
-    /// When memory is exhausted.
+    /// When memory is exhausted, or the rows are on disk.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        if self.is_on_disk() {
+            return Err(Error::options(
+                "rows in a scratch file are not sent to other processes: fit without an executor",
+            ));
+        }
         let Self { features, window, numbers, levels, intervals, joint, atoms, .. } = self;
         let columns = levels.iter().map(|column| (column.first, column.levels)).collect();
         let description = Description {
@@ -125,18 +130,19 @@ impl Dataset {
 
     /// A hash of all rows.
     pub fn fingerprint(&self) -> u64 {
-        let Self { features, window, numbers, x, y, sample_weights, levels, intervals, joint, atoms, .. } = self;
+        let Self { features, window, numbers, y, sample_weights, intervals, joint, atoms, .. } = self;
+        // FNV-1a, a number at a time.
+        let mixed = |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0100_0000_01b3);
         let sizes = [*features, window.unwrap_or(0), y.len()].into_iter().chain(numbers.iter().copied());
         let ends = intervals.iter().flat_map(|intervals| intervals.lower.iter().chain(&intervals.upper));
-        let floats = x.iter().chain(y).chain(sample_weights).chain(ends).chain(atoms);
+        let floats = y.iter().chain(sample_weights).chain(ends).chain(atoms);
         let floats = floats.chain(joint.iter().flat_map(|joint| &joint.values));
-        let floats = floats.map(|number| u64::from(number.to_bits()));
-        let codes = levels.iter().flat_map(|column| &column.codes).map(|code| u64::from(*code));
-        // FNV-1a, a number at a time.
-        sizes
-            .map(|size| size as u64)
-            .chain(floats)
-            .chain(codes)
-            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, number| (hash ^ number).wrapping_mul(0x0100_0000_01b3))
+        let lists = sizes.map(|size| size as u64).chain(floats.map(|number| u64::from(number.to_bits())));
+        let mut hash = lists.fold(0xcbf2_9ce4_8422_2325, mixed);
+        self.each_row(|x, codes| {
+            let row = x.iter().map(|x| x.to_bits()).chain(codes.iter().copied());
+            hash = row.map(u64::from).fold(hash, mixed);
+        });
+        hash
     }
 }

@@ -2,20 +2,24 @@
 
 mod bytes;
 mod categorical_column;
+mod disk_rows;
 mod intervals;
 mod joint_targets;
+mod row_file;
+mod row_hashes;
 pub mod split;
 mod target_encoding;
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
 
 use crate::net::Bounds;
 pub use categorical_column::{CategoricalColumn, NO_CATEGORY, STATISTICS};
+use disk_rows::DiskRows;
 pub use intervals::Intervals;
 pub use joint_targets::JointTargets;
 use negmm_dist::Novelty;
 use negmm_dist::math::rng::Rng;
+pub use row_file::{RowFile, RowFileWriter};
 use split::{grouped_holdout, holdout, newest, tail};
 pub use target_encoding::TargetEncoding;
 #[doc(hidden)]
@@ -24,13 +28,19 @@ pub use target_encoding::{PRIOR, ROWS_SCALE};
 /// Every row is padded with zeros to a multiple of this many features, so that kernels load whole vectors.
 pub const ROW_ALIGN: usize = 16;
 
+/// Rows above which a table is very large: what needs rows in memory (held-out predictions, linear models, trees) has a random sample
+/// of them, and networks learn from all.
+pub const VERY_MANY: usize = 1_000_000;
+
 /// Encoded rows: `x` is rows × `stride` (features, then zeros), `y` is the standardised target of each row, and
 /// `sample_weights` says how much each row counts (1 on average).
 #[derive(Clone, Debug, Default)]
 pub struct Dataset {
     pub(crate) features: usize,
     pub(crate) stride: usize,
+    /// Nothing where the rows are on disk.
     pub(crate) x: Vec<f32>,
+    pub(crate) disk: Option<DiskRows>,
     pub(crate) y: Vec<f32>,
     pub(crate) intervals: Option<Intervals>,
     pub(crate) joint: Option<JointTargets>,
@@ -54,6 +64,7 @@ impl Dataset {
             features,
             stride: features.next_multiple_of(ROW_ALIGN).max(ROW_ALIGN),
             x: Vec::new(),
+            disk: None,
             y: Vec::new(),
             intervals: None,
             joint: None,
@@ -107,6 +118,9 @@ impl Dataset {
 
     /// The smallest and the largest value of a feature; (0, 0) without rows.
     pub fn range(&self, feature: usize) -> (f32, f32) {
+        if let Some(disk) = &self.disk {
+            return disk.range(feature);
+        }
         let values = self.x.iter().skip(feature).step_by(self.stride).filter(|x| !x.is_nan());
         let (low, high) = values.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
         if low <= high { (low, high) } else { (0.0, 0.0) }
@@ -325,48 +339,6 @@ impl Dataset {
         self.times.as_deref()
     }
 
-    /// A number for each row, the same for rows with the same inputs (all bits and categories equal), from 0 in the order of their
-    /// first rows.
-    pub fn equal_inputs(&self) -> Vec<u32> {
-        let bits = |row: u32| {
-            let numbers = self.x[row as usize * self.stride..][..self.features].iter().map(|x| x.to_bits());
-            numbers.chain(self.levels.iter().map(move |column| column.codes[row as usize]))
-        };
-        let hash = |row: u32| {
-            let mut hasher = DefaultHasher::new();
-            bits(row).for_each(|bits| hasher.write_u32(bits));
-            hasher.finish()
-        };
-        let mut rows: Vec<(u64, u32)> = (0..self.len() as u32).map(|row| (hash(row), row)).collect();
-        rows.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then_with(|| bits(*x).cmp(bits(*y))).then(x.cmp(y)));
-        // First each row gets the index of the first row with the same inputs, then that row's number.
-        let mut numbers = vec![0; self.len()];
-        for same in rows.chunk_by(|(a, x), (b, y)| a == b && bits(*x).eq(bits(*y))) {
-            same.iter().for_each(|(_, row)| numbers[*row as usize] = same[0].1);
-        }
-        let mut next = 0;
-        for row in 0..numbers.len() {
-            let first = numbers[row] as usize;
-            numbers[row] = if first == row { next } else { numbers[first] };
-            next += u32::from(first == row);
-        }
-        numbers
-    }
-
-    /// A hash of each row: of its inputs and of its number in `targets`. Equal rows have equal hashes on every machine.
-    ///
-    /// # Panics
-    /// When there is not one target for each row.
-    pub fn row_hashes(&self, targets: &[f64]) -> Vec<u64> {
-        assert_eq!(targets.len(), self.len(), "one target for each row");
-        let hash = |row: usize| {
-            let numbers = self.x[row * self.stride..][..self.features].iter().map(|x| u64::from(x.to_bits()));
-            let codes = self.levels.iter().map(|column| u64::from(column.codes[row]));
-            numbers.chain(codes).chain([targets[row].to_bits()]).fold(0, mixed)
-        };
-        (0..self.len()).map(hash).collect()
-    }
-
     /// The sample weights, 1 on average.
     pub fn sample_weights(&self) -> &[f32] {
         &self.sample_weights
@@ -387,17 +359,30 @@ impl Dataset {
         all
     }
 
-    /// Some of the rows.
+    /// Some of the rows, in memory.
     ///
     /// # Panics
     /// When there is no such row.
     #[must_use]
     pub fn select(&self, rows: &[u32]) -> Self {
-        let row = |row: &u32| &self.x[*row as usize * self.stride..][..self.stride];
+        let (x, levels) = match &self.disk {
+            Some(disk) => self.rows_from_disk(disk, rows),
+            None => {
+                let row = |row: &u32| &self.x[*row as usize * self.stride..][..self.stride];
+                let levels = self.levels.iter().map(|column| column.select(rows)).collect();
+                (rows.iter().flat_map(row).copied().collect(), levels)
+            }
+        };
+        Self { x, levels, ..self.select_lists(rows) }
+    }
+
+    /// Some of the rows without their inputs.
+    fn select_lists(&self, rows: &[u32]) -> Self {
         Self {
             features: self.features,
             stride: self.stride,
-            x: rows.iter().flat_map(row).copied().collect(),
+            x: Vec::new(),
+            disk: None,
             y: rows.iter().map(|row| self.y[*row as usize]).collect(),
             intervals: self.intervals.as_ref().map(|intervals| intervals.select(rows)),
             joint: self.joint.as_ref().map(|joint| joint.select(rows)),
@@ -408,7 +393,7 @@ impl Dataset {
             times: self.times.as_ref().map(|times| rows.iter().map(|row| times[*row as usize]).collect()),
             window: self.window,
             numbers: self.numbers.clone(),
-            levels: self.levels.iter().map(|column| column.select(rows)).collect(),
+            levels: Vec::new(),
             novelty: self.novelty.as_ref().map(|novelty| novelty.select(rows.iter().map(|row| *row as usize))),
         }
     }
@@ -471,7 +456,7 @@ impl Dataset {
         self.y.is_empty()
     }
 
-    /// All rows, padded.
+    /// All rows, padded; none where they are on disk.
     pub fn x(&self) -> &[f32] {
         &self.x
     }
@@ -480,14 +465,6 @@ impl Dataset {
     pub fn y(&self) -> &[f32] {
         &self.y
     }
-}
-
-/// One step of a hash: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
-fn mixed(hash: u64, more: u64) -> u64 {
-    let mut mixed = (hash ^ more).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 /// Renumbers groups from 0 in the order of their first rows.

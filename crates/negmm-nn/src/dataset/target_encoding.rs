@@ -15,6 +15,7 @@
 
 use std::borrow::Cow;
 
+use super::disk_rows::{DiskRows, DiskStatistics};
 use super::split::k_folds;
 use super::{CategoricalColumn, Dataset, STATISTICS};
 use negmm_dist::math::rng::Rng;
@@ -47,7 +48,9 @@ impl TargetEncoding {
 
     /// Fits the encoding to some rows.
     pub fn learn(data: &Dataset, rows: &[u32]) -> Self {
-        Self { columns: data.levels().iter().map(|column| of_column(data, column, rows)).collect() }
+        let of_column =
+            |(at, column): (usize, &CategoricalColumn)| of_column(data, &data.codes_of(at), column.levels, rows);
+        Self { columns: data.levels().iter().enumerate().map(of_column).collect() }
     }
 
     /// The rows with these features filled in; unchanged without categorical columns.
@@ -82,6 +85,9 @@ impl TargetEncoding {
 impl Dataset {
     /// The rows with the target encoding of the rows `train`, and the encoding itself; the rows of `train` are cross-fitted.
     pub fn with_statistics(&self, train: &[u32], rng: &mut Rng) -> (Self, TargetEncoding) {
+        if let Some(disk) = &self.disk {
+            return self.with_statistics_on_disk(disk, train, rng);
+        }
         let all = TargetEncoding::learn(self, train);
         let mut filled = self.clone();
         all.fill(&mut filled, 0..self.len());
@@ -99,10 +105,41 @@ impl Dataset {
         filled.levels.clear();
         (filled, all)
     }
+
+    /// The same for rows on disk: the features are filled in when rows are read.
+    fn with_statistics_on_disk(&self, disk: &DiskRows, train: &[u32], rng: &mut Rng) -> (Self, TargetEncoding) {
+        // The rows of no part are those that are not trained on.
+        let mut part_of = vec![PARTS as u8; self.len()];
+        for (number, part) in (0_u8..).zip(k_folds(train.len(), PARTS, rng)) {
+            part.iter().for_each(|at| part_of[train[*at as usize] as usize] = number);
+        }
+        let mut columns = vec![Vec::with_capacity(self.levels.len()); PARTS + 1];
+        let mut ranges = Vec::new();
+        for (at, column) in self.levels.iter().enumerate() {
+            let codes = self.codes_of(at);
+            for (number, columns) in columns.iter_mut().enumerate() {
+                let others: Vec<u32> =
+                    train.iter().copied().filter(|row| usize::from(part_of[*row as usize]) != number).collect();
+                columns.push(of_column(self, &codes, column.levels, &others));
+            }
+            let mut of_column = [(f32::MAX, f32::MIN); STATISTICS];
+            for (code, part) in codes.iter().zip(&part_of) {
+                let features = columns[usize::from(*part)][at].get(*code as usize).copied().unwrap_or_default();
+                of_column
+                    .iter_mut()
+                    .zip(features)
+                    .for_each(|((low, high), x)| (*low, *high) = (low.min(x), high.max(x)));
+            }
+            ranges.extend((column.first..).zip(of_column));
+        }
+        let encodings: Vec<TargetEncoding> = columns.into_iter().map(|columns| TargetEncoding { columns }).collect();
+        let all = encodings[PARTS].clone();
+        (self.with_disk_statistics(disk, DiskStatistics { part_of, encodings, ranges }), all)
+    }
 }
 
 /// The features of each category of a column.
-fn of_column(data: &Dataset, column: &CategoricalColumn, rows: &[u32]) -> Vec<[f32; STATISTICS]> {
+fn of_column(data: &Dataset, codes: &[u32], levels: usize, rows: &[u32]) -> Vec<[f32; STATISTICS]> {
     let weight = |row: u32| f64::from(data.sample_weights()[row as usize]);
     let target = |row: u32| f64::from(data.y()[row as usize]);
     let sum = |number: &dyn Fn(u32) -> f64| rows.iter().map(|row| weight(*row) * number(*row)).sum::<f64>();
@@ -111,9 +148,9 @@ fn of_column(data: &Dataset, column: &CategoricalColumn, rows: &[u32]) -> Vec<[f
     let deviation = |row: u32| target(row) - mean;
     let variance = sum(&|row| deviation(row) * deviation(row)) / total;
     // For each category the weight of its rows, the sum of deviations and the sum of their squares.
-    let mut sums = vec![[0.0; 3]; column.levels];
+    let mut sums = vec![[0.0; 3]; levels];
     for row in rows {
-        if let Some([count, sum, squares]) = sums.get_mut(column.codes[*row as usize] as usize) {
+        if let Some([count, sum, squares]) = sums.get_mut(codes[*row as usize] as usize) {
             *count += weight(*row);
             *sum += weight(*row) * deviation(*row);
             *squares += weight(*row) * deviation(*row) * deviation(*row);

@@ -42,7 +42,11 @@ impl Estimate {
             network = network.max((BUFFERS + parts(plan.batch_size)) * job.network.chunks() * WIDTH * size_of::<f32>());
             indices += (2 * job.train.len() + job.validation.len()) * size_of::<u32>();
         }
-        let rows = |job: &Job| (job.data().x().len() + 2 * job.data().len()) * size_of::<f32>();
+        let rows = |job: &Job| {
+            let data = job.data();
+            let held = if data.is_on_disk() { 0 } else { data.stride() };
+            (held + 2) * data.len() * size_of::<f32>()
+        };
         let data = jobs.first().map_or(0, rows);
         Self { networks, multiplications, bytes: ((data + indices) as f64, network as f64) }
     }

@@ -1,5 +1,6 @@
 //! Training jobs: one network or one boosted model, with its rows and its seed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{History, Objective, Selection, TrainedNetwork, TrainingPlan};
@@ -178,12 +179,11 @@ impl NetworkJob {
         if fraction == 0.0 {
             return Vec::new();
         }
-        let range = |input: usize| {
-            let values = self.train.iter().map(|row| data.x()[*row as usize * data.stride() + input]);
-            let (low, high) = values.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(x), high.max(x)));
-            fraction * (high - low)
-        };
-        (0..data.features()).map(range).collect()
+        let mut ranges = vec![(f32::MAX, f32::MIN); data.features()];
+        data.each_of(&self.train, |x| {
+            ranges.iter_mut().zip(x).for_each(|((low, high), x)| (*low, *high) = (low.min(*x), high.max(*x)));
+        });
+        ranges.into_iter().map(|(low, high)| fraction * (high - low)).collect()
     }
 
     fn check(&self) -> Result<()> {
@@ -239,7 +239,8 @@ impl LinearJob {
 
     /// Fits, on this thread.
     pub(crate) fn train(&self) -> TrainedNetwork {
-        let Self { head, data, train, .. } = self;
+        let Self { head, .. } = self;
+        let (data, train) = &in_memory(&self.data, &self.train);
         let atoms = head.atoms.list();
         let is_atom = |row: &u32| atoms.iter().any(|atom| atom.value == data.y()[*row as usize]);
         let rows: Vec<u32> = train.iter().copied().filter(|row| !is_atom(row)).collect();
@@ -279,6 +280,14 @@ impl LinearJob {
     }
 }
 
+/// The rows that a job learns from, in memory, and their numbers there.
+fn in_memory<'a>(data: &'a Dataset, train: &'a [u32]) -> (Cow<'a, Dataset>, Cow<'a, [u32]>) {
+    match data.is_on_disk() {
+        true => (Cow::Owned(data.select(train)), Cow::Owned((0..train.len() as u32).collect())),
+        false => (Cow::Borrowed(data), Cow::Borrowed(train)),
+    }
+}
+
 fn some_rows(train: &[u32]) -> Result<()> {
     if train.is_empty() { Err(Error::data("there is no row to train on")) } else { Ok(()) }
 }
@@ -299,26 +308,25 @@ impl ForestJob {
 
     /// Grows, on this thread.
     pub(crate) fn train(&self) -> Forest {
-        let bins = TargetBins::new(&self.data, &self.train, self.components);
-        Forest::grow(&self.config, &self.data, &self.train, &bins, self.seed)
+        let (data, train) = in_memory(&self.data, &self.train);
+        let bins = TargetBins::new(&data, &train, self.components);
+        Forest::grow(&self.config, &data, &train, &bins, self.seed)
     }
 }
 
 impl TreesJob {
     /// Trains the model on this thread.
     pub(crate) fn train(&self, number: usize, callbacks: &Callbacks<'_>) -> Result<TrainedTrees> {
-        let data = &self.data;
+        let rows = [&self.train[..], &self.validation].concat();
+        let (data, rows) = in_memory(&self.data, &rows);
+        let (train, validation) = rows.split_at(self.train.len());
         let columns = data.columns();
         let columns = Columns::new(&columns, data.len())?;
         let doubles = |list: &[f32]| list.iter().map(|number| f64::from(*number)).collect::<Vec<_>>();
         let (y, weights) = (doubles(data.y()), doubles(data.sample_weights()));
         let ends = data.intervals().map(|intervals| [intervals.lower(), intervals.upper()].map(doubles));
         let targets = Targets { y: &y, intervals: ends.as_ref().map(|[lower, upper]| [&lower[..], &upper[..]]) };
-        let split = TrainValidation {
-            train: &self.train,
-            validation: &self.validation,
-            cross_fitting_split: self.cross_fitting_split,
-        };
+        let split = TrainValidation { train, validation, cross_fitting_split: self.cross_fitting_split };
         self.settings.fit_split(&columns, targets, Some(&weights), split, self.seed, (number, callbacks))
     }
 }

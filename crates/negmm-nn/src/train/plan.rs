@@ -133,6 +133,7 @@ impl TrainingLoop<'_> {
                     None => skipped += 1,
                 }
             }
+            job.data.check_read()?;
             let validation = match &mut cross_fitting {
                 Some(cross_fitting) => cross_fitting.validate(number, trainer),
                 None => trainer.validate(&job.validation),

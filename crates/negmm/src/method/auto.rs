@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::auto_settings::Auto;
 use super::few_rows::{FEW, LEAST_TRAINED, constant_sd};
-use super::fold_data::FoldData;
+use super::fold_data::{FoldData, HELD_OUT_OF_VERY_MANY};
 use super::fold_rows::{
     HeldOutFold, bound_held_out, cross_fitting_split, held_out_folds, training_rows, without_newest,
     without_some_groups,
@@ -20,7 +20,7 @@ use super::{MemberKind, MixtureNetwork, NetworkSettings, NgBoost, PredictorKind,
 use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
 use negmm_dist::{Error, Result};
-use negmm_nn::dataset::{Dataset, TargetEncoding};
+use negmm_nn::dataset::{Dataset, TargetEncoding, VERY_MANY};
 use negmm_nn::net::Activation;
 use negmm_nn::train::{ForestJob, Job, LinearJob, Schedule, Selection, TrainingConfig, TreesJob};
 
@@ -31,9 +31,6 @@ const FEW_SIGMA_MAX: f64 = 2.0;
 const FEW_MEAN_BOUND: f64 = 4.0;
 /// Maximum number of held-out rows for checkpoint selection.
 const MOST_CHECKED: usize = 10_000;
-/// Maximum number of rows that are predicted by models that were not trained on them: more would take memory, and hardly change
-/// scores or stacking weights.
-pub(crate) const MOST_HELD_OUT: usize = 1_000_000;
 /// Steps of short networks and of those with dropout, as fractions of the steps of the others, and their dropout.
 const SHORT: f64 = 0.4;
 const SHORT_DROPOUT: f64 = 0.1;
@@ -55,7 +52,7 @@ impl MethodSettings for Auto {
     fn plan(&self, data: &Arc<Dataset>, seed: u64) -> Result<Plan> {
         let counts = |row: &u32| data.sample_weights()[*row as usize] > 0.0;
         let numbers: Vec<u32> = (0..data.len() as u32).filter(counts).collect();
-        let data = if numbers.len() == data.len() { data.clone() } else { Arc::new(data.select(&numbers)) };
+        let data = if numbers.len() == data.len() { data.clone() } else { Arc::new(data.subset(&numbers)) };
         self.check_members(&data)?;
         let resolved = self.resolved(&data);
         let work = if data.len() < LEAST_TRAINED {
@@ -179,7 +176,10 @@ impl Auto {
             .collect();
         let past = held_out.len();
         let mut trains: Vec<Vec<u32>> = held_out.iter().map(|fold| training_rows(&data, &fold.rows)).collect();
-        bound_held_out(&mut held_out, data.len(), MOST_HELD_OUT, &mut Rng::new(seed, streams::HELD_OUT));
+        if data.len() > VERY_MANY {
+            let rng = &mut Rng::new(seed, streams::HELD_OUT);
+            bound_held_out(&mut held_out, data.len(), HELD_OUT_OF_VERY_MANY, rng);
+        }
         let in_time_order = data.times().is_some();
         // What selects no checkpoint learns from all rows in the end.
         let on_all_rows = if in_time_order { FUTURE_MODELS } else { sizes.on_all_rows };
@@ -251,12 +251,13 @@ impl Auto {
                 }
             }
             let FoldData { data: encoded, train, statistics, .. } = own;
+            let learnt = sample_of_very_many(&train, seed);
             if self.linear.unwrap_or(sizes.linear) && number <= past {
-                jobs.add(MemberKind::Linear, self.linear_job(&encoded, &train));
+                jobs.add(MemberKind::Linear, self.linear_job(&encoded, &learnt));
             }
             if self.forest.unwrap_or(sizes.forest) && anneals {
                 let (config, seed) = (sizes.forest_config(), jobs.next_seed());
-                let (data, train) = (encoded.clone(), train.clone());
+                let (data, train) = (encoded.clone(), learnt.clone());
                 jobs.add(MemberKind::Forest, ForestJob { config, components: FOREST_COMPONENTS, data, train, seed });
             }
             if self.boosted_trees.unwrap_or(sizes.boosted_trees) && selects {
@@ -266,7 +267,7 @@ impl Auto {
                     TreesJob {
                         settings: tree_settings(data.features()),
                         data: encoded,
-                        train: selected.train,
+                        train: sample_of_very_many(&selected.train, seed),
                         validation: if by_others { selected.validation } else { rows[..].into() },
                         cross_fitting_split: if by_others {
                             0
@@ -297,6 +298,21 @@ impl Auto {
         let sigma_max = Some(FEW_SIGMA_MAX).filter(|most| *most > network.settings.sigma_min);
         MixtureNetwork { sigma_max, mean_bound: Some(FEW_MEAN_BOUND), ..network }
     }
+}
+
+/// The training rows of members that need them in memory: all, or of very many a random sample, in order.
+fn sample_of_very_many(train: &Arc<[u32]>, seed: u64) -> Arc<[u32]> {
+    if train.len() <= VERY_MANY {
+        return train.clone();
+    }
+    let mut rng = Rng::new(seed, streams::LEARNT);
+    let mut learnt = Vec::with_capacity(VERY_MANY);
+    for (at, row) in train.iter().enumerate() {
+        if rng.below(train.len() - at) < VERY_MANY - learnt.len() {
+            learnt.push(*row);
+        }
+    }
+    learnt.into()
 }
 
 /// A network with a shorter schedule, annealed to its end.

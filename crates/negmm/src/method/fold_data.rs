@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use negmm_dist::math::rng::Rng;
 use negmm_dist::streams;
-use negmm_nn::dataset::{Dataset, TargetEncoding};
+use negmm_nn::dataset::{Dataset, TargetEncoding, VERY_MANY};
+
+/// Number of rows of a very large table that are predicted by models that were not trained on them: more would take memory, and hardly
+/// change scores or stacking weights.
+pub(super) const HELD_OUT_OF_VERY_MANY: usize = 200_000;
 
 /// The data of one training, or of several with the same rows.
 #[derive(Clone, Debug)]
@@ -30,8 +34,20 @@ impl FoldData {
         Self { data: Arc::new(filled), train, validation, statistics: Arc::new(statistics) }
     }
 
-    /// With the fraction `validation_fraction` of the rows for validation, from the random stream that all methods use.
+    /// With the fraction `validation_fraction` of the rows for validation, from the random stream that all methods use; of very many
+    /// rows the last of these; the others are trained on, unless they belong to a group or time that is held out.
     pub(super) fn split(data: &Arc<Dataset>, validation_fraction: f64, seed: u64) -> Self {
-        Self::new(data, data.holdout(validation_fraction, &mut Rng::new(seed, streams::VALIDATION)), seed)
+        let (mut train, mut validation) = data.holdout(validation_fraction, &mut Rng::new(seed, streams::VALIDATION));
+        if data.len() > VERY_MANY {
+            let others = validation.len().saturating_sub(HELD_OUT_OF_VERY_MANY);
+            let kept = validation.split_off(others);
+            if data.groups().is_none() && data.times().is_none() {
+                train.extend(validation);
+            }
+            validation = kept;
+            // Rows on disk are read in their order where all are.
+            train.sort_unstable();
+        }
+        Self::new(data, (train, validation), seed)
     }
 }

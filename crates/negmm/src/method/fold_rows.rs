@@ -67,6 +67,7 @@ pub(super) fn bound_held_out(folds: &mut [HeldOutFold], rows: usize, most: usize
             groups.retain(|_| of_rows.next().is_some_and(|row| is_drawn[*row as usize]));
         }
         rows.retain(|row| is_drawn[*row as usize]);
+        rows.shrink_to_fit();
     }
 }
 

@@ -95,6 +95,21 @@ impl HeldOutRows {
         if self.in_time_order { other < fold } else { other != fold }
     }
 
+    /// Some of the rows.
+    fn select(&self, rows: &[usize]) -> Self {
+        let pick = |list: &[f64]| rows.iter().map(|row| list[*row]).collect::<Vec<f64>>();
+        Self {
+            rows: rows.iter().map(|row| self.rows[*row]).collect(),
+            folds: rows.iter().map(|row| self.folds[*row]).collect(),
+            y: pick(&self.y),
+            weights: pick(&self.weights),
+            intervals: self.intervals.as_ref().map(|(lower, upper)| (pick(lower), pick(upper))),
+            bounds: self.bounds,
+            censored: rows.iter().map(|row| self.censored[*row]).collect(),
+            in_time_order: self.in_time_order,
+        }
+    }
+
     /// The interval of a row's target, where it is not a single number.
     pub(super) fn interval(&self, row: usize) -> Option<(f64, f64)> {
         let (lower, upper) = self.intervals.as_ref()?;
@@ -210,8 +225,8 @@ impl Folds {
         held_out: &HeldOutRows,
     ) -> Result<Vec<Mixtures>> {
         let per_fold = self.per_fold(member);
-        let mut position = vec![0; self.data.len()];
-        held_out.rows.iter().enumerate().for_each(|(at, row)| position[*row as usize] = at);
+        // Held-out rows are in order.
+        let position = |row: &u32| held_out.rows.partition_point(|other| other < row);
         let mut lists = Vec::with_capacity(self.repeats * per_fold);
         for repeat in 0..self.repeats {
             for model in 0..per_fold {
@@ -221,7 +236,7 @@ impl Folds {
                     let (fold, at) = (&self.folds[number], number * per_fold + model);
                     mixtures.extend(self.fold_predictions(fold, &member.jobs[at], &trained[at])?);
                     for row in &fold.rows {
-                        order[position[*row as usize]] = count;
+                        order[position(row)] = count;
                         count += 1;
                     }
                 }
@@ -284,9 +299,10 @@ impl Folds {
 
     /// What stacking needs to know of each row: with the sigma scales of the final pool.
     fn row_scores(&self, held_out: &HeldOutRows, members: &[MemberPredictions]) -> Vec<RowScores> {
-        let lists: Vec<Vec<Mixtures>> = members.iter().map(MemberPredictions::as_pooled).collect();
         let every = held_out.rows.len().div_ceil(MAX_STACKING_ROWS).max(1);
         let rows: Vec<usize> = (0..held_out.rows.len()).step_by(every).collect();
+        let lists: Vec<Vec<Mixtures>> = members.iter().map(|member| member.as_pooled(&rows)).collect();
+        let held_out = &held_out.select(&rows);
         let scores = |row: usize| {
             let (mut distances, mut pairs) = (Vec::new(), Vec::new());
             // The CRPS of a truncated mixture is no such sum.
@@ -312,7 +328,7 @@ impl Folds {
                 pairs,
             }
         };
-        rows.into_par_iter().map(scores).collect()
+        (0..rows.len()).into_par_iter().map(scores).collect()
     }
 
     /// Out-of-fold predictions of the pool, with sigma scales, stacking weights, tilt and tails from the other folds, and

@@ -64,12 +64,10 @@ impl MemberPredictions {
         }
     }
 
-    /// The lists with the sigma scale of the final pool.
-    pub(super) fn as_pooled(&self) -> Vec<Mixtures> {
-        let scaled = |list: &Mixtures| {
-            let all: Vec<usize> = (0..list.len()).collect();
-            list.clone().take(&all, |_| (1.0, self.pooled_scale))
-        };
+    /// Some rows of the lists, with the sigma scale of the final pool.
+    pub(super) fn as_pooled(&self, rows: &[usize]) -> Vec<Mixtures> {
+        let all: Vec<usize> = (0..rows.len()).collect();
+        let scaled = |list: &Mixtures| list.selected(rows).take(&all, |_| (1.0, self.pooled_scale));
         self.lists.iter().map(scaled).collect()
     }
 

@@ -32,7 +32,6 @@ mod tails;
 mod tilt;
 mod truncated_pool;
 
-pub(crate) use auto::MOST_HELD_OUT;
 use serde::{Deserialize, Serialize};
 
 pub use auto_settings::Auto;

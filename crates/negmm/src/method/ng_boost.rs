@@ -34,6 +34,12 @@ impl MethodSettings for NgBoost {
         Ok(())
     }
 
+    fn check_on_disk(&self) -> Result<()> {
+        Err(Error::options(
+            "ngboost needs all rows in memory, not in a scratch file: learn from a sample of them, or use auto",
+        ))
+    }
+
     fn keeps_missing(&self) -> bool {
         true
     }

@@ -40,6 +40,9 @@ impl Method {
         if data.has_censored() {
             self.settings().check_censored()?;
         }
+        if data.is_on_disk() {
+            self.settings().check_on_disk()?;
+        }
         self.settings().plan(data, seed)
     }
 }

@@ -47,6 +47,14 @@ pub(super) trait MethodSettings: Options {
         Ok(())
     }
 
+    /// Checks whether it can learn from rows that are on disk.
+    ///
+    /// # Errors
+    /// When it needs all of them in memory.
+    fn check_on_disk(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether it handles missing numbers itself.
     fn keeps_missing(&self) -> bool {
         false

@@ -62,7 +62,13 @@ impl Background {
     }
 
     /// A sample of the training rows; `None` where there is nothing to explain: no row, a sequence.
-    pub(crate) fn of_training(table: &Table, encoded: &EncodedTable, rows: usize, seed: u64) -> Result<Option<Self>> {
+    /// `select` gives rows of the table.
+    pub(crate) fn of_training(
+        select: impl FnOnce(&[usize]) -> Result<Table>,
+        encoded: &EncodedTable,
+        rows: usize,
+        seed: u64,
+    ) -> Result<Option<Self>> {
         let encoder = &encoded.encoder;
         let rows = rows.min(MOST_FEATURES / encoder.features().max(1)).min(MOST_BACKGROUND);
         if encoder.sequence().is_some() || rows == 0 {
@@ -73,7 +79,7 @@ impl Background {
             return Ok(None);
         }
         let chosen: Vec<usize> = chosen.into_iter().map(|row| encoded.predicted.step(row)).collect();
-        let (cells, _) = encoder.cells(&table.select_rows(&chosen))?;
+        let (cells, _) = encoder.cells(&select(&chosen)?)?;
         Ok(Some(Self::of(cells, weights)))
     }
 

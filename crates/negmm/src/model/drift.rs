@@ -1,8 +1,10 @@
 //! Drift: how the oldest and the newest tenth of the rows differ, in their inputs and in the target given the inputs.
 
 use std::fmt;
+use std::ops::Range;
 
 use negmm_data::{EncodedTable, Encoding, Input, TimeOrder};
+use negmm_nn::dataset::{Dataset, VERY_MANY};
 use serde::Serialize;
 
 /// Inputs that are reported at most.
@@ -54,14 +56,19 @@ impl Drift {
         residuals: Vec<f64>,
     ) -> Option<Self> {
         let tenth = rows.len() / 10;
+        // Of very many rows every k-th.
+        let every = rows.len().div_ceil(VERY_MANY);
         let (oldest, newest) = (&rows[..tenth], &rows[rows.len() - tenth..]);
+        let chosen: Vec<u32> = oldest.iter().step_by(every).chain(newest.iter().step_by(every)).copied().collect();
+        let data = encoded.data.select(&chosen);
+        let (oldest, newest) = (0..chosen.len() / 2, chosen.len() / 2..chosen.len());
         let mut inputs = Vec::new();
         let mut first = 0;
         for input in encoded.encoder.inputs() {
             let features = first..first + input.encoding.features();
             // Other times drift as a matter of course.
             if !matches!(input.encoding, Encoding::Time(_)) && input.name != order.name && !features.is_empty() {
-                inputs.extend(of_input(encoded, input, features.clone(), (oldest, newest)));
+                inputs.extend(of_input(&data, input, features.clone(), (oldest.clone(), newest.clone())));
             }
             first = features.end;
         }
@@ -78,23 +85,22 @@ impl Drift {
 /// The drift of one input, if it is more than chance. Numbers are compared by their standardised feature, the first of
 /// the input; categories by all their features of 0 and 1.
 fn of_input(
-    encoded: &EncodedTable,
+    data: &Dataset,
     input: &Input,
-    features: std::ops::Range<usize>,
-    (oldest, newest): (&[u32], &[u32]),
+    features: Range<usize>,
+    (oldest, newest): (Range<usize>, Range<usize>),
 ) -> Option<InputDrift> {
-    let data = &encoded.data;
-    let feature = |rows: &[u32], feature: usize| {
-        rows.iter().map(|row| f64::from(data.x()[*row as usize * data.stride() + feature])).collect::<Vec<f64>>()
+    let feature = |rows: &Range<usize>, feature: usize| {
+        rows.clone().map(|row| f64::from(data.x()[row * data.stride() + feature])).collect::<Vec<f64>>()
     };
     let name = input.name.clone();
     if data.numbers().contains(&features.start) {
-        let shift = shift(&feature(oldest, features.start), &feature(newest, features.start))?;
+        let shift = shift(&feature(&oldest, features.start), &feature(&newest, features.start))?;
         return Some(InputDrift { name, shift: Some(shift), distance: None });
     }
-    let mean = |rows: &[u32], at: usize| feature(rows, at).iter().sum::<f64>() / rows.len() as f64;
+    let mean = |rows: &Range<usize>, at: usize| feature(rows, at).iter().sum::<f64>() / rows.len() as f64;
     let levels = features.clone().filter(|at| !data.numbers().contains(at));
-    let pairs: Vec<(f64, f64)> = levels.map(|at| (mean(oldest, at), mean(newest, at))).collect();
+    let pairs: Vec<(f64, f64)> = levels.map(|at| (mean(&oldest, at), mean(&newest, at))).collect();
     // The category without a feature has what is missing to 1.
     let rest = pairs.iter().fold((1.0, 1.0), |(old, new), pair| (old - pair.0, new - pair.1));
     let distance = pairs.iter().chain([&rest]).map(|(old, new)| (old - new).abs()).sum::<f64>() / 2.0;

@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::Method;
-use negmm_data::{ColumnRoles, EncodedTable, Encoder, EncoderOptions, Table};
+use negmm_data::{ColumnRoles, EncodedTable, Encoder, EncoderOptions, ScratchTable, Table};
 use negmm_dist::{Hint, Result, Warning};
-use negmm_nn::dataset::split::repeated;
 
 /// Fraction of rows with repeated inputs above which there is a warning, if there are more inputs than FEW_INPUTS.
 const FEW_REPEATS: f64 = 0.05;
@@ -55,6 +54,19 @@ pub(crate) fn encode(
     Ok(encoded)
 }
 
+/// As [`encode`], for a table on disk.
+pub(crate) fn encode_scratch(
+    table: &ScratchTable,
+    target: &str,
+    roles: &ColumnRoles,
+    config: PreprocessingConfig,
+) -> Result<EncodedTable> {
+    let mut encoded = EncodedTable::of_scratch(table, target, roles, config.encoder)?;
+    let warnings = warnings(&encoded, target, roles, config);
+    encoded.warnings.extend(warnings);
+    Ok(encoded)
+}
+
 /// Warnings about tables from which little can be learnt, and about repeated rows.
 fn warnings(encoded: &EncodedTable, target: &str, roles: &ColumnRoles, config: PreprocessingConfig) -> Vec<Warning> {
     let EncodedTable { encoder, data, .. } = encoded;
@@ -75,7 +87,7 @@ fn warnings(encoded: &EncodedTable, target: &str, roles: &ColumnRoles, config: P
     }
     // With fewer inputs, rows are equal by chance.
     if roles.group.is_none() && roles.sequence.is_none() && encoder.inputs().len() > FEW_INPUTS {
-        let repeats = repeated(&data.equal_inputs());
+        let repeats = data.repeated_inputs();
         if repeats > FEW_REPEATS {
             let message = format!("{:.0} % of the rows have the inputs of another row", 100.0 * repeats);
             let hint =

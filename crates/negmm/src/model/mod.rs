@@ -22,7 +22,7 @@ pub(crate) use encoding::{EncodingCache, PreprocessingConfig, encode};
 pub(crate) use file::{Document, JOINT_FORMAT, all_bytes, bytes_of, document, read, save, write, write_document};
 pub use fingerprint::SeenRows;
 pub use fit::{FitOptions, fit, fit_with};
-pub use plan::{FitPlan, Fitted, HeldOut, plan};
+pub use plan::{FitPlan, Fitted, HeldOut, plan, plan_scratch};
 pub use record::Record;
 pub(crate) use tensors::{
     Shape as PredictorShape, read as read_predictor, read_statistics, write as write_predictor, write_statistics,

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::background::{BACKGROUND, Background, MOST_BACKGROUND};
-use super::encoding::{PreprocessingConfig, encode};
+use super::encoding::{PreprocessingConfig, encode, encode_scratch};
 use super::fingerprint::Fingerprint;
 use super::notes::remarks;
 use super::{Drift, Model, Record, slopes, time_check};
 use crate::accelerator::Helper;
 use crate::conformal::Calibration;
 use crate::method::{self, FitOutput, Method, OutOfFold};
-use negmm_data::{ColumnRoles, EncodedTable, Table};
+use negmm_data::{ColumnRoles, EncodedTable, ScratchTable, Table};
 use negmm_dist::CensoredTargets;
 use negmm_dist::metrics::Metrics;
 use negmm_dist::weights::weight_of;
@@ -44,7 +44,7 @@ pub struct Fitted {
     /// Warnings about the data, for the caller to pass on.
     pub warnings: Vec<Warning>,
     /// Held-out predictions. For `auto` they cover all rows, or the last part of rows in the order of time; of more than a million
-    /// rows they cover a million that are drawn at random.
+    /// rows they cover 200,000 that are drawn at random.
     pub held_out: HeldOut,
     /// How the oldest and the newest rows differ, where rows have an order in time and something differs.
     pub drift: Option<Drift>,
@@ -80,6 +80,24 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &ColumnRoles, 
     .with_background(table, BACKGROUND)
 }
 
+/// As [`plan`], for a table on disk: what is trained, and the model, have the same bits.
+///
+/// # Errors
+/// As [`plan`], and when the disk is full, or the method needs all rows in memory.
+pub fn plan_scratch(
+    table: &ScratchTable,
+    target: &str,
+    method: &Method,
+    inputs: &ColumnRoles,
+    seed: u64,
+) -> Result<FitPlan> {
+    FitPlan::of(&table.header(), method, seed, || {
+        encode_scratch(table, target, inputs, PreprocessingConfig::of(method, inputs)).map(Arc::new)
+    })
+    .map(|plan| FitPlan { describes_rows: true, ..plan })?
+    .with_background_of_scratch(table, BACKGROUND)
+}
+
 impl FitPlan {
     /// Plans the fit to the rows of a table, if the method can be fitted to them.
     pub(crate) fn of(
@@ -110,10 +128,22 @@ impl FitPlan {
     /// # Errors
     /// When they are too many, or the table is not that of the plan.
     pub fn with_background(self, table: &Table, rows: usize) -> Result<Self> {
+        self.with_background_from(|chosen| Ok(table.select_rows(chosen)), rows)
+    }
+
+    /// As [`FitPlan::with_background`], for a table on disk.
+    ///
+    /// # Errors
+    /// When they are too many, or the disk fails.
+    pub fn with_background_of_scratch(self, table: &ScratchTable, rows: usize) -> Result<Self> {
+        self.with_background_from(|chosen| table.select_rows(chosen), rows)
+    }
+
+    fn with_background_from(self, select: impl FnOnce(&[usize]) -> Result<Table>, rows: usize) -> Result<Self> {
         if rows > MOST_BACKGROUND {
             return Err(Error::option("background", format!("must be from 0 to {MOST_BACKGROUND}, found {rows}")));
         }
-        Ok(Self { background: Background::of_training(table, &self.encoded, rows, self.seed)?, ..self })
+        Ok(Self { background: Background::of_training(select, &self.encoded, rows, self.seed)?, ..self })
     }
 
     /// The method with every data-dependent setting filled in.
@@ -139,6 +169,7 @@ impl FitPlan {
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<Fitted> {
         let Self { method_plan, encoded, seed, describes_rows, background, extrapolates } = self;
         let FitOutput { method, predictor, histories, out_of_fold } = method_plan.finish(trained)?;
+        encoded.data.check_read()?;
         let mut warnings = encoded.warnings.clone();
         warnings.extend(skipped_steps(&histories));
         let mut encoder = encoded.encoder.clone();
@@ -167,6 +198,7 @@ impl FitPlan {
         if extrapolates && model.method.as_auto().is_some() {
             model.calibration = held_out.calibration(seed)?;
         }
+        encoded.data.check_read()?;
         Ok(Fitted { model, warnings, held_out, drift })
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::method::MOST_HELD_OUT;
 use negmm_dist::{Metrics, Skill};
+use negmm_nn::dataset::VERY_MANY;
 use negmm_nn::train::History;
 
 /// How a model was trained. It contains no times: the same training gives the same record.
@@ -37,7 +37,7 @@ pub struct Record {
 impl Record {
     /// Whether the validation rows are drawn at random from very many rows that were held out.
     pub fn holds_out_sample(&self) -> bool {
-        self.validation_rows < self.rows && self.validation_rows >= MOST_HELD_OUT
+        self.rows > VERY_MANY && self.validation_rows < self.rows
     }
 
     /// Checks that the values are possible, for files from elsewhere.

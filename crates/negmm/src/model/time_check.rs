@@ -42,12 +42,15 @@ pub(super) fn check(encoded: &EncodedTable, seed: u64) -> Result<(Option<Warning
     let Some(order) = encoded.time.as_ref().filter(|_| data.len() >= LEAST_ROWS && encoded.censored.is_none()) else {
         return Ok((None, None));
     };
-    let data = &data.filled();
     let mut rows: Vec<u32> = (0..data.len() as u32).collect();
     rows.sort_by_key(|row| order.ranks[*row as usize]);
     let drift = Drift::measured(encoded, order, &rows, residuals(data, encoder, order, &rows, seed)?);
-    rows.drain(..rows.len().saturating_sub(MOST_ROWS));
-    let warning = if order.is_given { None } else { Ordered { data, rows }.warning(&order.name, seed)? };
+    if order.is_given {
+        return Ok((None, drift));
+    }
+    let newest = &data.select(&rows[rows.len().saturating_sub(MOST_ROWS)..]).filled();
+    let ordered = Ordered { rows: (0..newest.len() as u32).collect(), data: newest };
+    let warning = ordered.warning(&order.name, seed)?;
     Ok((warning, drift))
 }
 
@@ -104,7 +107,7 @@ fn residuals(data: &Dataset, encoder: &Encoder, order: &TimeOrder, rows: &[u32],
     let count = encoder.inputs().iter().find(|input| input.name == order.name).map_or(0, |own| own.encoding.features());
     let every = rows.len().div_ceil(MOST_ROWS);
     let rows: Vec<u32> = rows.iter().step_by(every).copied().collect();
-    let mut data = data.select(&rows);
+    let mut data = data.select(&rows).filled();
     data.clear_features(first..first + count);
     let mut shuffled: Vec<u32> = (0..rows.len() as u32).collect();
     Rng::new(seed, streams::TIME_CHECK + 1).shuffle(&mut shuffled);

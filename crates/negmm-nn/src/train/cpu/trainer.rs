@@ -51,8 +51,14 @@ pub struct CpuTrainer<'a, L> {
 pub(super) struct BatchPart {
     pub(super) gradient: Vec<Chunk>,
     loss: f32,
+    panel: PanelBuffers,
+}
+
+/// Buffers for a panel: of the network, of the objective, and for rows that are read from disk.
+struct PanelBuffers {
     workspace: Workspace,
     evaluator: Evaluator,
+    x: Vec<f32>,
 }
 
 impl BatchPart {
@@ -60,8 +66,11 @@ impl BatchPart {
         Self {
             gradient: vec![Chunk::ZERO; job.network.chunks()],
             loss: 0.0,
-            workspace: Workspace::new(&job.network),
-            evaluator: Evaluator::new(&job.objective),
+            panel: PanelBuffers {
+                workspace: Workspace::new(&job.network),
+                evaluator: Evaluator::new(&job.objective),
+                x: Vec::new(),
+            },
         }
     }
 }
@@ -93,14 +102,15 @@ impl Kernel for Differentiate<'_> {
     fn run<L: Lanes>(self) {
         let Self { step, part, rows, dropout: mut draws } = self;
         let StepContext { job, parameters, adversarial_steps, inverse_weight, mut objective } = step;
-        let BatchPart { gradient, loss, workspace, evaluator } = part;
-        evaluator.begin_step(&mut objective);
+        let BatchPart { gradient, loss, panel: buffers } = part;
+        buffers.evaluator.begin_step(&mut objective);
         gradient.fill(Chunk::ZERO);
         *loss = 0.0;
         for panel in rows.chunks(PANEL) {
             let adversarial = !adversarial_steps.is_empty();
             let factor = if adversarial { 0.5 * inverse_weight } else { inverse_weight };
-            let panel = load_panel::<L>(job, (&mut *workspace, &mut *evaluator), panel, factor);
+            let panel = load_panel::<L>(job, buffers, panel, factor);
+            let PanelBuffers { workspace, evaluator, .. } = buffers;
             for moved in [false, true] {
                 if moved {
                     if !adversarial {
@@ -133,9 +143,10 @@ impl Kernel for ScoreRows<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> ScoreSums {
-        let Self { job, parameters, part: BatchPart { workspace, evaluator, .. }, rows, mut sums } = self;
+        let Self { job, parameters, part: BatchPart { panel: buffers, .. }, rows, mut sums } = self;
         for panel in rows.chunks(PANEL) {
-            let panel = load_panel::<L>(job, (&mut *workspace, &mut *evaluator), panel, 1.0);
+            let panel = load_panel::<L>(job, buffers, panel, 1.0);
+            let PanelBuffers { workspace, evaluator, .. } = buffers;
             workspace.forward::<L>(job.network.activation, parameters, None);
             evaluator.scores::<L>(workspace.outputs(), &panel, &mut sums);
         }
@@ -257,18 +268,30 @@ fn predicting<'a>(parameters: &'a [Chunk], averaged: &'a [Chunk], optimiser: &'a
     optimiser.average().unwrap_or(if averaged.is_empty() { parameters } else { averaged })
 }
 
-/// Loads up to a panel of rows into `workspace`; returns their targets, and their sample weights times `factor`. Missing rows are
+/// The rows of a panel that were read from disk.
+const IN_ORDER: [u32; PANEL] = {
+    let mut rows = [0; PANEL];
+    let mut row = 0;
+    while row < PANEL {
+        rows[row] = row as u32;
+        row += 1;
+    }
+    rows
+};
+
+/// Loads up to a panel of rows into the workspace; returns their targets, and their sample weights times `factor`. Missing rows are
 /// filled with the first row, with weight zero.
 #[inline(always)]
 fn load_panel<L: Lanes>(
     job: &NetworkJob,
-    (workspace, evaluator): (&mut Workspace, &mut Evaluator),
+    PanelBuffers { workspace, evaluator, x }: &mut PanelBuffers,
     rows: &[u32],
     factor: f32,
 ) -> PanelRows {
     let mut padded = [rows[0]; PANEL];
     padded[..rows.len()].copy_from_slice(rows);
-    workspace.read::<L>(job.data.x(), job.data.stride(), &padded);
+    let (x, of_panel) = job.data.gathered(&padded, x, &IN_ORDER);
+    workspace.read::<L>(x, job.data.stride(), of_panel);
     evaluator.read(&job.data, &padded);
     let (mut y, mut sample_weights) = ([Chunk::ZERO; PANEL_CHUNKS], [Chunk::ZERO; PANEL_CHUNKS]);
     for (at, &row) in padded.iter().enumerate() {
