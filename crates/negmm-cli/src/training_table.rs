@@ -67,8 +67,7 @@ impl TrainingTable {
         let gigabytes = |bytes: u64| bytes as f64 / GIGABYTE;
         if size.beside_scratch() > memory {
             let message = format!(
-                "{} rows take about {:.1} GB of memory beside scratch files, and {:.1} GB are allowed; learn from some of them \
-                 by --sample",
+                "about {} rows take {:.1} GB of memory beside scratch files, and {:.1} GB are allowed: draw some by --sample",
                 format::count(size.rows as usize),
                 gigabytes(size.beside_scratch()),
                 gigabytes(memory)

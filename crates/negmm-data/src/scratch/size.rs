@@ -71,8 +71,8 @@ pub fn table_size(paths: &[impl AsRef<Path>], dialect: &Dialect) -> Result<Table
         let read = decoded.take(HEAD_BYTES).read_to_end(&mut head);
         read.map_err(|error| crate::source::read_error(&file.name, error))?;
         let unpacked = if packed { UNPACKED * bytes } else { bytes };
-        // The last row may be cut off.
-        let rows = head.iter().filter(|byte| **byte == b'\n').count().max(1) as u64;
+        // The last row may be cut off, and blank lines are none.
+        let rows = head.windows(2).filter(|pair| pair[1] == b'\n' && pair[0] != b'\n').count().max(1) as u64;
         size.text += unpacked;
         size.rows += (rows * unpacked).div_ceil(head.len().max(1) as u64);
         if let Ok(records) = Records::new(&*head, &file.name, dialect.separator) {

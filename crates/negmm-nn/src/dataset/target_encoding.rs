@@ -113,7 +113,7 @@ impl Dataset {
         for (number, part) in (0_u8..).zip(k_folds(train.len(), PARTS, rng)) {
             part.iter().for_each(|at| part_of[train[*at as usize] as usize] = number);
         }
-        let mut columns = vec![Vec::with_capacity(self.levels.len()); PARTS + 1];
+        let mut columns = vec![Vec::new(); PARTS + 1];
         let mut ranges = Vec::new();
         for (at, column) in self.levels.iter().enumerate() {
             let codes = self.codes_of(at);
