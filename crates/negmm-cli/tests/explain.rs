@@ -209,6 +209,26 @@ fn a_sample_is_some_of_the_rows() {
     assert!(column(&sample, "row").is_sorted_by(|a, b| a < b));
     assert_ne!(folder.done(&explain(&["--of", "sd", "--keep", "c", "--sample", "7", "--seed", "1"])).text(), sample);
     assert_eq!(folder.done(&explain(&["--of", "sd", "--keep", "c", "--sample", "99"])).text(), all);
+    // Of a file that is read in several pieces, and of several files: rows with their numbers, cells and predictions.
+    let many = common::rows(40_000);
+    let lines: Vec<&str> = many.lines().collect();
+    std::fs::create_dir(folder.path("parts")).unwrap();
+    folder.write("parts/1.csv", lines[..17_001].join("\n"));
+    folder.write("parts/2.csv", [&lines[..1], &lines[17_001..]].concat().join("\n"));
+    folder.write("many.csv", &many);
+    let drawn = |data: &str| {
+        folder.done(&["explain", "ok.negmm", data, "--of", "mean", "--keep", "x,c", "--sample", "300", "-q"]).text()
+    };
+    let of_many = drawn("many.csv");
+    let (numbers, x, c) = (column(&of_many, "row"), cells(&of_many).1, cells(&many).1);
+    assert!(numbers.len() == 300 && numbers.is_sorted_by(|a, b| a < b));
+    assert!(numbers.iter().zip(&x).all(|(number, row)| row[1..3] == c[*number as usize - 1][..2]));
+    // About as many of each quarter: 75, sd 7.5.
+    for quarter in 0..4 {
+        let count = numbers.iter().filter(|number| (**number as usize - 1) / 10_000 == quarter).count();
+        assert!((45..105).contains(&count), "{quarter}: {count}");
+    }
+    assert_eq!(drawn("parts"), of_many);
 }
 
 #[test]
