@@ -7,7 +7,9 @@ use crate::highest_density::HighestDensityRegion;
 use crate::interval::Interval;
 use crate::math::quadrature;
 use crate::math::rng::Rng;
-use crate::mixture::{DensityRanking, Mixture, RoundedMixture, TruncatedMixture, shape};
+use crate::mixture::{
+    DensityRanking, Mixture, PositiveWeights, QuantileLevel, RoundedMixture, TruncatedMixture, shape,
+};
 use crate::quantiles::QuantileSet;
 use crate::samples::SampleSet;
 use crate::support::Support;
@@ -142,9 +144,20 @@ impl Distribution for GridSamples<'_> {
 }
 
 impl DistributionRef<'_> {
+    /// Calls `answer` with the same distribution, of whose mixture only the components with a weight are left; for several answers.
+    pub(crate) fn without_empty<T>(&self, answer: impl FnOnce(DistributionRef<'_>) -> T) -> T {
+        let DistributionKind::Mixture(mixture) = self.kind else { return answer(*self) };
+        match PositiveWeights::of(mixture) {
+            Some(copy) => {
+                answer(DistributionRef { kind: DistributionKind::Mixture(copy.mixture()), support: self.support })
+            }
+            None => answer(*self),
+        }
+    }
+
     /// Calls `answer` with the distribution on its support.
     #[inline]
-    fn on_support<T>(&self, answer: impl FnOnce(&dyn Distribution) -> T) -> T {
+    pub(crate) fn on_support<T>(&self, answer: impl FnOnce(&dyn Distribution) -> T) -> T {
         match (self.kind, self.support.grid()) {
             (DistributionKind::Quantiles(quantiles), _) => answer(&quantiles),
             (DistributionKind::Family(family), _) => answer(&family),
@@ -172,10 +185,39 @@ impl DistributionRef<'_> {
     /// Logarithmic score of `y` by its density, on a grid by the density of the mixture before rounding; at an atom by its point
     /// probability. The score of a discrete target is minus [`Distribution::log_mass`].
     pub fn nll(&self, y: f64) -> f64 {
+        self.on_support(|row| self.nll_on(row, y))
+    }
+
+    /// The same if the distribution on its support is there.
+    pub(crate) fn nll_on(&self, on_support: &dyn Distribution, y: f64) -> f64 {
         match self.kind {
             DistributionKind::Mixture(mixture) if self.support.step.is_some() => -mixture.log_likelihood(y),
             DistributionKind::Samples(samples) => -samples.log_pdf(y),
-            _ => -self.log_likelihood(y),
+            _ => -on_support.log_likelihood(y),
+        }
+    }
+
+    /// The quantiles at these levels.
+    pub(crate) fn quantiles(&self, levels: &[QuantileLevel], quantiles: &mut [f64]) {
+        self.without_empty(|row| {
+            row.on_support(|row| {
+                for (quantile, level) in quantiles.iter_mut().zip(levels) {
+                    *quantile = match *level {
+                        QuantileLevel::Below(level) => row.quantile(level),
+                        QuantileLevel::Above(level) => row.quantile_above(level),
+                    };
+                }
+            });
+        });
+    }
+
+    /// Whether it is the mixture of another row, number by number.
+    pub(crate) fn is_mixture_of(&self, other: &Self) -> bool {
+        match (self.kind, other.kind) {
+            (DistributionKind::Mixture(own), DistributionKind::Mixture(other)) => {
+                own.weights == other.weights && own.means == other.means && own.sds == other.sds
+            }
+            _ => false,
         }
     }
 

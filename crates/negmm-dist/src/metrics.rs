@@ -3,7 +3,6 @@
 use crate::CensoredTargets;
 use crate::by_coverage::{ByCoverage, COVERAGES};
 use crate::censored::Censored;
-use crate::distribution::Distribution;
 use crate::distribution_ref::DistributionRef;
 use crate::mixture::QuantileLevel;
 use crate::predictive::{Predictions, check_step};
@@ -172,13 +171,15 @@ struct RowScores {
 
 impl RowScores {
     fn of(row: DistributionRef<'_>, y: f64, grid: Option<f64>) -> Self {
-        Self {
-            error: row.mean() - y,
-            nll: row.nll(y),
-            mass_nll: grid.map_or(0.0, |step| -row.log_mass(y, step)),
-            crps: row.crps(y),
-            pit: row.pit(y),
-        }
+        row.without_empty(|row| {
+            row.on_support(|found| Self {
+                error: found.mean() - y,
+                nll: row.nll_on(found, y),
+                mass_nll: grid.map_or(0.0, |step| -found.log_mass(y, step)),
+                crps: found.crps(y),
+                pit: found.pit(y),
+            })
+        })
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Tail {
 
 impl Tail {
     /// The same quantile counted from the nearer end: 1 - mass is exact for mass above 1/2, and small probabilities stay exact.
-    fn nearer(self, mass: f64) -> (f64, Self) {
+    pub(super) fn nearer(self, mass: f64) -> (f64, Self) {
         match self {
             _ if mass <= 0.5 => (mass, self),
             Self::Lower => (1.0 - mass, Self::Upper),
@@ -118,20 +118,25 @@ pub(super) trait InvertibleCdf {
             return f64::NEG_INFINITY;
         }
         let Bracket { mut low, mut high, start, scale } = self.bracket(mass, sign);
+        // The nearest jumps on both sides that were looked at: several components may have an atom at one value.
+        let (mut jump_below, mut jump_above) = (f64::NAN, f64::NAN);
         for jump in self.jumps() {
             let jump = sign * jump;
-            if jump < low || jump > high {
+            if jump < low || jump > high || jump == jump_below || jump == jump_above {
                 continue;
             }
-            let (before, up_to) = (self.excess(jump.next_down(), mass, sign).0, self.excess(jump, mass, sign).0);
             // If F equals the level on an interval, the quantile is its smallest value, also for the mirrored variable.
-            let (starts_below, reaches) =
-                if sign > 0.0 { (before < 0.0, up_to >= 0.0) } else { (before <= 0.0, up_to > 0.0) };
-            match (starts_below, reaches) {
-                (true, true) => return jump,
-                (true, false) => low = jump,
-                (false, _) => high = jump,
+            let up_to = self.excess(jump, mass, sign).0;
+            let reaches = if sign > 0.0 { up_to >= 0.0 } else { up_to > 0.0 };
+            if !reaches {
+                (low, jump_below) = (jump, jump);
+                continue;
             }
+            let before = self.excess(jump.next_down(), mass, sign).0;
+            if if sign > 0.0 { before < 0.0 } else { before <= 0.0 } {
+                return jump;
+            }
+            (high, jump_above) = (jump, jump);
         }
         let mut x = start.clamp(low, high);
         let mut last_step = f64::INFINITY;

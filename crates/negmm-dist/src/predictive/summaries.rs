@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::Predictions;
+use super::{MIN_ROWS, Predictions};
 use crate::distribution::Distribution;
 use crate::highest_density::HighestDensityRegion;
 use crate::interval::Interval;
@@ -56,11 +56,23 @@ impl Predictions {
         if let Some(quantiles) = self.accelerated_quantiles(levels) {
             return quantiles;
         }
-        let of_level = |level: &QuantileLevel| match *level {
-            QuantileLevel::Below(level) => self.each(|row| row.quantile(level)),
-            QuantileLevel::Above(level) => self.each(|row| row.quantile_above(level)),
-        };
-        levels.iter().map(of_level).collect()
+        let width = levels.len();
+        if width == 0 {
+            return Vec::new();
+        }
+        let mut found = vec![0.0; self.len() * width];
+        found.par_chunks_mut(MIN_ROWS * width).enumerate().for_each(|(block, found)| {
+            for at in 0..found.len() / width {
+                let row = block * MIN_ROWS + at;
+                // Rows of a constant have one distribution.
+                if at > 0 && self.row(row).is_mixture_of(&self.row(row - 1)) {
+                    found.copy_within((at - 1) * width..at * width, at * width);
+                } else {
+                    self.row(row).quantiles(levels, &mut found[at * width..][..width]);
+                }
+            }
+        });
+        (0..width).map(|level| found.iter().skip(level).step_by(width).copied().collect()).collect()
     }
 
     /// The same by an accelerator, if there is one; for mixtures without bounds and atoms.

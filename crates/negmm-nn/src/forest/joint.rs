@@ -78,7 +78,6 @@ impl JointForest {
         for first in (0..rows).step_by(BLOCK) {
             let block = BLOCK.min(rows - first);
             for (number, tree) in self.trees.iter().enumerate() {
-                leaves[..block].fill(0);
                 tree.walk(columns, first, &mut leaves[..block]);
                 for (row, node) in leaves[..block].iter().enumerate() {
                     let leaf = tree.nodes[*node as usize].number as usize;

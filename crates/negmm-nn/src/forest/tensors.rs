@@ -106,7 +106,8 @@ fn read_trees(tensors: &Tensors<'_>, features: usize, leaves: usize) -> Result<V
             if !sound {
                 return Err("a node of its forest is out of range".into());
             }
-            nodes.push(Node { feature: node_features[at], number, child: children[at], missing_right: false });
+            let feature = if child == 0 { 0 } else { node_features[at] };
+            nodes.push(Node { feature, number, child: children[at], missing_right: false });
         }
         if size == 0 || next_child != size {
             return Err("a tree of its forest has nodes without a parent".into());

@@ -125,6 +125,7 @@ fn read_tree(parts: &Parts, range: std::ops::Range<usize>, features: usize) -> R
             }
             next_child += 2;
         }
+        let feature = if child == 0 { 0 } else { feature };
         nodes.push(Node { feature, number: threshold, child, missing_right: parts.missing[at] == 1 });
     }
     if next_child != size {

@@ -5,7 +5,7 @@ use super::Columns;
 /// A node. Children are neighbours: the second follows the first, and both follow their parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
-    /// The feature of the split; 0 in a leaf.
+    /// The feature of the split; 0 in a leaf, so that it may be read there, too.
     pub feature: u32,
     /// The threshold: rows up to and including it go to the first child. In a leaf, its prediction.
     pub number: f32,
@@ -46,6 +46,8 @@ pub(super) const BLOCK: usize = 512;
 /// With more splits each row walks from the root to its leaf; with fewer all rows of a block visit every split, which needs no
 /// branches and is vectorised.
 const MAX_VISITED_SPLITS: usize = 31;
+/// Rows that walk abreast: while one waits for memory, the others go on.
+const ABREAST: usize = 16;
 
 impl Tree {
     /// The nodes, root first.
@@ -56,10 +58,10 @@ impl Tree {
     /// Finds the leaves of the rows from `first` on, as many as `leaves` is long (at most `BLOCK`).
     #[inline(always)]
     pub fn leaves(&self, columns: &Columns<'_>, first: usize, leaves: &mut [u32]) {
-        leaves.fill(0);
         if self.nodes.len() / 2 > MAX_VISITED_SPLITS {
             return self.walk(columns, first, leaves);
         }
+        leaves.fill(0);
         for (number, node) in self.nodes.iter().enumerate().filter(|(_, node)| !node.is_leaf()) {
             let (number, child, threshold) = (number as u32, u32::from(node.child), node.number);
             let column = &columns.column(node.feature as usize)[first..first + leaves.len()];
@@ -77,14 +79,25 @@ impl Tree {
         }
     }
 
-    /// As [`Tree::leaves`], row by row from the root to a leaf.
+    /// As [`Tree::leaves`], each row from the root to a leaf; `leaves` may have any length.
     pub fn walk(&self, columns: &Columns<'_>, first: usize, leaves: &mut [u32]) {
-        for (at, leaf) in leaves.iter_mut().enumerate() {
-            let mut node = &self.nodes[0];
-            while !node.is_leaf() {
-                let next = node.child + node.side(columns.column(node.feature as usize)[first + at]);
-                *leaf = u32::from(next);
-                node = &self.nodes[next as usize];
+        leaves.fill(0);
+        if self.nodes[0].is_leaf() {
+            return;
+        }
+        for (group, leaves) in leaves.chunks_mut(ABREAST).enumerate() {
+            let first = first + group * ABREAST;
+            let mut on_the_way = true;
+            while on_the_way {
+                // A step of each row; those at a leaf stay there, so that no branch depends on a row.
+                let mut children = 0;
+                for (at, leaf) in leaves.iter_mut().enumerate() {
+                    let node = &self.nodes[*leaf as usize];
+                    let next = node.child + node.side(columns.column(node.feature as usize)[first + at]);
+                    *leaf = if node.is_leaf() { *leaf } else { u32::from(next) };
+                    children |= node.child;
+                }
+                on_the_way = children != 0;
             }
         }
     }
