@@ -63,7 +63,7 @@ pub(super) fn mean_of(mean: f64, sd: f64) -> f64 {
 pub(super) fn pairs(mixture: Mixture<'_>) -> f64 {
     /// Squares of sds in this range, and sums of two of them, are exact to rounding.
     const SAFE: std::ops::Range<f64> = 1e-140..1e150;
-    if mixture.sds.iter().all(|sd| SAFE.contains(sd)) {
+    if mixture.sds.iter().all(|sd| *sd == 0.0 || SAFE.contains(sd)) {
         return Isa::best().run(Pairs { mixture, series: &SERIES });
     }
     let Mixture { weights, means, sds } = mixture;
@@ -92,7 +92,7 @@ impl Kernel for Pairs<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) -> f64 {
         let Mixture { weights, means, sds } = self.mixture;
-        let (mut widths, mut ratios) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let (mut gaps, mut widths, mut ratios) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
         let mut sum = 0.0;
         for k in 0..weights.len() {
             let (mean, variance) = (means[k], sds[k] * sds[k]);
@@ -101,13 +101,23 @@ impl Kernel for Pairs<'_> {
                 let end = (start + BLOCK).min(k);
                 // Roots and quotients of a block first: they are slow, and a processor computes several at once.
                 let before = means[start..end].iter().zip(&sds[start..end]);
-                for ((other, sd), (width, ratio)) in before.zip(widths.iter_mut().zip(&mut ratios)) {
+                for ((other, sd), (gap, (width, ratio))) in
+                    before.zip(gaps.iter_mut().zip(widths.iter_mut().zip(&mut ratios)))
+                {
+                    *gap = (mean - other).abs();
                     *width = (variance + sd * sd).sqrt();
-                    *ratio = (mean - other).abs() / *width;
+                    *ratio = *gap / *width;
                 }
-                for (weight, (width, &w)) in weights[start..end].iter().zip(widths.iter().zip(&ratios)) {
-                    let mean = if w > FAR { w } else { unit(self.series, w) };
-                    spread += weight * (width * mean);
+                for (weight, (gap, (width, &w))) in
+                    weights[start..end].iter().zip(gaps.iter().zip(widths.iter().zip(&ratios)))
+                {
+                    // Two atoms have no width, and a ratio that is no number.
+                    spread += weight
+                        * match w {
+                            _ if w <= FAR => width * unit(self.series, w),
+                            _ if w.is_finite() => width * w,
+                            _ => *gap,
+                        };
                 }
             }
             sum += weights[k] * spread;
@@ -146,7 +156,12 @@ mod tests {
             let mut list = |low: f64, high: f64| -> Vec<f64> {
                 (0..components).map(|_| low + (high - low) * rng.uniform()).collect()
             };
-            let (weights, means, sds) = (list(0.0, 1.0), list(-30.0, 30.0), list(0.01, 5.0));
+            let (weights, mut means, mut sds) = (list(0.0, 1.0), list(-30.0, 30.0), list(0.01, 5.0));
+            // Three atoms, two of them at one value.
+            if components > 20 {
+                (sds[3], sds[20], sds[35]) = (0.0, 0.0, 0.0);
+                means[20] = means[3];
+            }
             let mixture = Mixture { weights: &weights, means: &means, sds: &sds };
             let mut exact = 0.0;
             for k in 0..components {

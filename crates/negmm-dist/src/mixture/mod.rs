@@ -15,6 +15,7 @@ mod excess;
 mod folded;
 mod mass;
 mod moments;
+mod mostly_inside;
 mod panels;
 mod pooling;
 mod positive;

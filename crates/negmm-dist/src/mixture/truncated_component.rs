@@ -34,8 +34,11 @@ impl TruncatedComponent {
     pub(super) fn new(mean: f64, sd: f64, lower: f64, upper: f64) -> Self {
         let base = mean.clamp(lower, upper);
         let (a, left, right) = (((base - mean) / sd).abs(), (base - lower) / sd, (upper - base) / sd);
-        let (left_mass, right_mass) = (normal_interval::mass(a, left), normal_interval::mass(a, right));
-        Self { base, mean, sd, a, left, right, left_mass, right_mass }
+        let whole = Self { base, mean, sd, a, left, right, left_mass: normal::mills(a), right_mass: normal::mills(a) };
+        if whole.is_inside() {
+            return whole;
+        }
+        Self { left_mass: normal_interval::mass(a, left), right_mass: normal_interval::mass(a, right), ..whole }
     }
 
     /// An atom between the bounds.
@@ -57,6 +60,11 @@ impl TruncatedComponent {
         (normal::log_pdf(self.a) + libm::log(self.total())).min(0.0)
     }
 
+    /// Whether the bounds are so far away that its probability between them is 1 to the last bit.
+    pub(super) fn is_inside(&self) -> bool {
+        self.a == 0.0 && self.left > FAR && self.right > FAR
+    }
+
     fn total(&self) -> f64 {
         self.left_mass + self.right_mass
     }
@@ -66,7 +74,9 @@ impl TruncatedComponent {
         if self.total() == 0.0 {
             return (self.base, 0.0);
         }
-        let (left, right) = (normal_interval::moments(self.a, self.left), normal_interval::moments(self.a, self.right));
+        let of_side =
+            |width: f64| normal_interval::moments(self.a, if self.is_inside() { f64::INFINITY } else { width });
+        let (left, right) = (of_side(self.left), of_side(self.right));
         let (first, second) = ((right[1] - left[1]) / self.total(), (right[2] + left[2]) / self.total());
         (self.base + self.sd * first, self.sd * self.sd * (second - first * first).max(0.0))
     }
