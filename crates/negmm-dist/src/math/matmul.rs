@@ -11,6 +11,10 @@ use std::ops::Range;
 
 use super::lanes::{Chunk, Kernel, Lanes, WIDTH};
 
+/// Rows of B that are multiplied at once: those of a longer product would leave the caches before they are used again. C keeps the sums
+/// in between, so that they are the same to the last bit.
+const MAX_INNER: usize = 256;
+
 /// A as `values[row * row_stride + column * column_stride]`.
 #[derive(Clone, Copy)]
 pub struct Strided<'a> {
@@ -54,7 +58,7 @@ impl Kernel for Product<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(mut self) {
-        self.columns_from::<L, false>();
+        self.in_parts::<L, false>();
     }
 }
 
@@ -67,7 +71,7 @@ impl Kernel for Symmetric<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(mut self) {
-        self.0.columns_from::<L, true>();
+        self.0.in_parts::<L, true>();
         let Product { c, chunks, .. } = self.0;
         for below in 1..chunks {
             for chunk in 0..below {
@@ -85,6 +89,23 @@ impl Kernel for Symmetric<'_> {
 }
 
 impl Product<'_> {
+    /// As [`Product::columns_from`], up to [`MAX_INNER`] rows of B after the other.
+    #[inline(always)]
+    fn in_parts<L: Lanes, const BELOW: bool>(&mut self) {
+        let (inner, mut first) = (self.inner, 0);
+        loop {
+            self.inner = MAX_INNER.min(inner - first);
+            self.columns_from::<L, BELOW>();
+            first += self.inner;
+            if first == inner {
+                break;
+            }
+            self.a.values = &self.a.values[self.inner * self.a.column_stride..];
+            self.b = &self.b[self.inner * self.chunks..];
+            self.start = Start::Itself;
+        }
+    }
+
     /// All columns; with `BELOW` only the rows from the diagonal on.
     #[inline(always)]
     fn columns_from<L: Lanes, const BELOW: bool>(&mut self) {
@@ -217,7 +238,7 @@ mod tests {
     #[test]
     fn product_equals_the_plain_sum_on_every_instruction_set() {
         for (rows, inner, chunks) in
-            [(1usize, 1usize, 1usize), (3, 7, 2), (50, 13, 2), (30, 50, 3), (9, 0, 1), (15, 32, 5)]
+            [(1usize, 1usize, 1usize), (3, 7, 2), (50, 13, 2), (30, 50, 3), (9, 0, 1), (15, 32, 5), (21, 600, 3)]
         {
             let a = random((rows * inner).div_ceil(WIDTH), 1);
             let b = random(inner * chunks, 2);
@@ -254,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_symmetric_product_is_the_product() {
-        for (rows, inner) in [(16_usize, 5_usize), (33, 40), (128, 20), (7, 3)] {
+        for (rows, inner) in [(16_usize, 5_usize), (33, 40), (128, 20), (7, 3), (48, 515)] {
             let chunks = rows.div_ceil(WIDTH);
             let x = random(rows * inner.div_ceil(WIDTH), 1);
             let stride = inner.div_ceil(WIDTH) * WIDTH;

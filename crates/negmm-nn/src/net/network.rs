@@ -284,10 +284,11 @@ impl Workspace {
         (&level.values[..self.layers[last - 1].outputs * PANEL_CHUNKS], &mut level.deltas)
     }
 
-    /// The backward pass, from the deltas of the last level; adds to `gradient`, which has the layout of `weights`. The
-    /// deltas of the inputs are computed only if `to_inputs`, and not through a stem.
+    /// The backward pass, from the deltas of the last level; adds to `gradient`, which has the layout of `weights`. With `first` it
+    /// starts from zero, but for that of a stem, which is zero before. The deltas of the inputs are computed only if `to_inputs`, and not
+    /// through a stem.
     #[inline(always)]
-    pub fn backward<L: Lanes>(&mut self, weights: &[Chunk], gradient: &mut [Chunk], to_inputs: bool) {
+    pub fn backward<L: Lanes>(&mut self, weights: &[Chunk], gradient: &mut [Chunk], first: bool, to_inputs: bool) {
         for (index, layer) in self.layers.iter().enumerate().rev() {
             let (before, after) = self.levels.split_at_mut(index + 1);
             let (input, LayerBuffers { deltas, direct, .. }) = (&mut before[index], &after[0]);
@@ -298,7 +299,7 @@ impl Workspace {
                 a: Strided { values: floats(deltas), row_stride: PANEL, column_stride: 1 },
                 b: &input.rows,
                 c: &mut gradient[layer.range()],
-                start: Start::Itself,
+                start: if first { Start::Zero } else { Start::Itself },
                 rows: layer.outputs,
                 inner: PANEL,
                 chunks: layer.stride,

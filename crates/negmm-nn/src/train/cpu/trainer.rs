@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Workspace};
+use crate::net::{Dropout, PANEL, PANEL_CHUNKS, Stem, Workspace};
 use crate::threads;
 use crate::train::evaluator::{Evaluator, PanelRows, ScoreSums};
 use crate::train::optimiser::{self, Decay, OptimiserState};
@@ -104,8 +104,10 @@ impl Kernel for Differentiate<'_> {
         let StepContext { job, parameters, adversarial_steps, inverse_weight, mut objective } = step;
         let BatchPart { gradient, loss, panel: buffers } = part;
         buffers.evaluator.begin_step(&mut objective);
-        gradient.fill(Chunk::ZERO);
+        // The first pass sets what the layers have.
+        gradient[..job.network.stem.as_ref().map_or(0, Stem::chunks)].fill(Chunk::ZERO);
         *loss = 0.0;
+        let mut first = true;
         for panel in rows.chunks(PANEL) {
             let adversarial = !adversarial_steps.is_empty();
             let factor = if adversarial { 0.5 * inverse_weight } else { inverse_weight };
@@ -123,7 +125,8 @@ impl Kernel for Differentiate<'_> {
                 workspace.forward::<L>(job.network.activation, parameters, dropout);
                 let (outputs, deltas) = workspace.outputs_and_deltas();
                 *loss += evaluator.loss::<L>(outputs, &panel, deltas);
-                workspace.backward::<L>(parameters, gradient, adversarial && !moved);
+                workspace.backward::<L>(parameters, gradient, first, adversarial && !moved);
+                first = false;
             }
         }
     }

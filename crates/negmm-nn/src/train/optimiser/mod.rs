@@ -70,7 +70,10 @@ impl OptimiserState {
     #[inline(always)]
     pub fn step<L: Lanes>(&mut self, parameters: &mut [Chunk], gradient: &mut [Chunk], rate: f64, decay: Decay<'_>) {
         match self {
-            Self::Adam(adam) => adam.step::<L>(parameters, gradient, rate),
+            Self::Adam(adam) => {
+                let all = 0..parameters.len();
+                adam.step::<L>(parameters, gradient, rate, std::slice::from_ref(&all));
+            }
             Self::ScheduleFree(schedule_free) => return schedule_free.step::<L>(parameters, gradient, rate, decay),
             Self::Muon(muon) => muon.step::<L>(parameters, gradient, rate),
         }

@@ -9,6 +9,8 @@
 //! The matrices are those of all hidden layers; biases, the last layer and the stem use Adam. With the factor 0.2 sqrt(…) steps are as
 //! long as those of Adam, so that both have the same learning rate (Liu et al., 2025, "Muon is scalable for LLM training").
 
+use std::ops::Range;
+
 use super::adam::Adam;
 use crate::net::{Layer, Network};
 use crate::threads;
@@ -30,6 +32,8 @@ const MIN_NORM: f32 = 1e-20;
 pub struct Muon {
     adam: Adam,
     matrices: Vec<Matrix>,
+    /// The chunks of all other parameters.
+    others: Vec<Range<usize>>,
 }
 
 impl Muon {
@@ -38,10 +42,10 @@ impl Muon {
         let hidden = &layers[..network.hidden.len()];
         // A layer without inputs has only biases.
         let matrices = hidden.iter().filter(|layer| layer.inputs > 0).map(|layer| Matrix::new(*layer)).collect();
-        Self { adam: Adam::new(network.chunks()), matrices }
+        Self { adam: Adam::new(network.chunks()), matrices, others: others(network, hidden) }
     }
 
-    /// One step; Adam gets zero gradients for the matrices.
+    /// One step; where a chunk has weights of a matrix beside a bias, Adam gets zero gradients for them. The gradient is changed.
     #[inline(always)]
     pub(super) fn step<L: Lanes>(&mut self, weights: &mut [Chunk], gradient: &mut [Chunk], rate: f64) {
         for matrix in &mut self.matrices {
@@ -51,8 +55,22 @@ impl Muon {
         for matrix in &mut self.matrices {
             matrix.step::<L>(&mut weights[matrix.layer.range()], rate);
         }
-        self.adam.step::<L>(weights, gradient, rate);
+        self.adam.step::<L>(weights, gradient, rate, &self.others);
     }
+}
+
+/// The chunks that have anything but weights of the hidden layers.
+fn others(network: &Network, hidden: &[Layer]) -> Vec<Range<usize>> {
+    let (mut ranges, mut next) = (Vec::new(), 0);
+    for layer in hidden {
+        for row in layer.range().step_by(layer.stride) {
+            ranges.push(next..row);
+            next = row + layer.inputs / WIDTH;
+        }
+    }
+    ranges.push(next..network.chunks());
+    ranges.retain(|range| !range.is_empty());
+    ranges
 }
 
 /// Multiplications of the Newton-Schulz iterations in one step: for a matrix of s × l, s the shorter side, s (s + 1) / 2 (l + s) for
@@ -104,7 +122,7 @@ impl Matrix {
         }
     }
 
-    /// Updates the momentum with the gradient of the weights, and sets that gradient to zero; the gradient of the biases stays.
+    /// Updates the momentum with the gradient of the weights, and leaves that of the bias alone in its chunk.
     #[inline(always)]
     fn take<L: Lanes>(&mut self, gradient: &mut [Chunk]) {
         let Self { layer, momentum, update, .. } = self;
@@ -114,13 +132,13 @@ impl Matrix {
         let remembered = momentum.chunks_exact_mut(layer.stride).zip(update.chunks_exact_mut(layer.stride));
         for (row, (momentum, update)) in rows.zip(remembered) {
             let bias = std::mem::take(&mut row[at.0].0[at.1]);
-            for ((g, m), u) in row.iter_mut().zip(momentum).zip(update) {
+            for ((g, m), u) in row.iter().zip(momentum).zip(update) {
                 let gradient = L::load(g);
                 let moved = L::load(m).mul_add(keep, gradient * add);
                 moved.store(m);
                 moved.mul_add(keep, gradient * add).store(u);
-                *g = Chunk::ZERO;
             }
+            row[at.0] = Chunk::ZERO;
             row[at.0].0[at.1] = bias;
         }
     }
