@@ -212,10 +212,10 @@ fn transposed(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
 #[test]
 fn muon_agrees_with_plain_f64_code() {
     // Wider than high, higher than wide, and across whole chunks.
-    for (inputs, units) in [(5, 3), (3, 5), (16, 16), (33, 20), (20, 33), (1, 4)] {
+    for (inputs, units) in [(5, 3), (3, 5), (16, 16), (33, 20), (20, 33), (1, 4), (256, 5), (5, 250)] {
         let network = network(inputs, &[units], 2);
         let numbers = network.parameters();
-        let start: Vec<f64> = (0..numbers).map(|at| 0.01 * at as f64 - 0.3).collect();
+        let start: Vec<f64> = (0..numbers).map(|at| 0.01 * (at % 100) as f64 - 0.3).collect();
         let rates = [0.012, 0.01, 0.008];
         let (found, _) = stepped(Optimiser::Muon, &network, &start, &rates, 0.0);
         let (by_adam, _) = stepped(Optimiser::Adam, &network, &start, &rates, 0.0);

@@ -29,3 +29,30 @@ fn visiting_all_splits_and_walking_find_the_same_leaves() {
     assert_eq!(visited, walked);
     assert!((3..9).filter(|leaf| *leaf != 4).all(|leaf| walked.contains(&leaf)));
 }
+
+#[test]
+fn rows_walk_to_the_leaves_of_a_deep_tree() {
+    // A chain: each split sends a part of the rows to a leaf, the others on.
+    let mut nodes = Vec::new();
+    for level in 0..40_u16 {
+        let leaf = Node::leaf(f32::from(level));
+        if level > 0 {
+            nodes.push(leaf);
+        }
+        nodes.push(Node { feature: 0, number: f32::from(level), child: 2 * level + 1, missing_right: false });
+    }
+    nodes.extend([Node::leaf(40.0), Node::leaf(41.0)]);
+    let tree = Tree { nodes };
+    let column: Vec<f32> = (0..53).map(|row| row as f32 * 0.8).collect();
+    let rows = [column.clone()];
+    let columns = Columns::new(&rows, 53).unwrap();
+    let mut leaves = [7; 50];
+    tree.walk(&columns, 3, &mut leaves);
+    for (leaf, x) in leaves.iter().zip(&column[3..]) {
+        let mut node = 0;
+        while !tree.nodes[node].is_leaf() {
+            node = usize::from(tree.nodes[node].child) + usize::from(*x > tree.nodes[node].number);
+        }
+        assert_eq!(*leaf as usize, node, "{x}");
+    }
+}

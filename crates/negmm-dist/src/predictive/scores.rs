@@ -52,7 +52,7 @@ impl Predictions {
     /// # Errors
     /// When `y` does not have one number for each row.
     pub fn crps(&self, y: &[f64]) -> Result<Vec<f64>> {
-        self.each_with(y, |row, y| row.crps(y))
+        self.each_with(y, |row, y| row.without_empty(|row| row.crps(y)))
     }
 
     /// Probability integral transform: the predicted cdf at the target, uniform over the rows if the predictions are calibrated. Half of

@@ -90,4 +90,4 @@ impl Forest {
 }
 
 /// Rows that a tree visits together: enough that its nodes are read once for many rows, few enough that their weights stay in a cache.
-const BLOCK: usize = 4096;
+const BLOCK: usize = 2048;

@@ -89,12 +89,13 @@ impl Tree {
             let first = first + group * ABREAST;
             let mut on_the_way = true;
             while on_the_way {
-                // A step of each row; those at a leaf stay there, so that no branch depends on a row.
+                // A step of each row without a branch that depends on it: children come after their parent, and a leaf, whose child is 0,
+                // is the later one of itself and 0 or 1.
                 let mut children = 0;
                 for (at, leaf) in leaves.iter_mut().enumerate() {
                     let node = &self.nodes[*leaf as usize];
                     let next = node.child + node.side(columns.column(node.feature as usize)[first + at]);
-                    *leaf = if node.is_leaf() { *leaf } else { u32::from(next) };
+                    *leaf = u32::from(next).max(*leaf);
                     children |= node.child;
                 }
                 on_the_way = children != 0;

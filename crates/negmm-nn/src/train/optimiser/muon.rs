@@ -106,8 +106,8 @@ struct Matrix {
 impl Matrix {
     fn new(layer: Layer) -> Self {
         let (short, long) = (layer.inputs.min(layer.outputs), layer.inputs.max(layer.outputs));
-        let padded = |number: usize| number.div_ceil(WIDTH) * WIDTH;
-        let zeros = |rows: usize, columns: usize| vec![Chunk::ZERO; padded(rows) * columns.div_ceil(WIDTH)];
+        let padded = |number: usize| across(number) * WIDTH;
+        let zeros = |rows: usize, columns: usize| vec![Chunk::ZERO; padded(rows) * across(columns)];
         Self {
             momentum: vec![Chunk::ZERO; layer.range().len()],
             update: vec![Chunk::ZERO; padded(layer.outputs) * layer.stride],
@@ -147,11 +147,12 @@ impl Matrix {
     #[inline(always)]
     fn orthogonalise<L: Lanes>(&mut self) {
         let (short, long) = (self.short, self.long);
-        let (short_chunks, long_chunks) = (short.div_ceil(WIDTH), long.div_ceil(WIDTH));
+        let (short_chunks, long_chunks) = (short.div_ceil(WIDTH), across(long));
         let Layer { inputs, outputs, stride, .. } = self.layer;
         if outputs <= inputs {
+            let chunks = long.div_ceil(WIDTH);
             for (to, from) in self.x.chunks_exact_mut(long_chunks).zip(self.update.chunks_exact(stride)) {
-                to.copy_from_slice(&from[..long_chunks]);
+                to[..chunks].copy_from_slice(&from[..chunks]);
             }
         } else {
             transpose::<L>(&self.update, stride, long_chunks * WIDTH, &mut self.x, inputs);
@@ -188,7 +189,7 @@ impl Matrix {
     #[inline(always)]
     fn step<L: Lanes>(&mut self, weights: &mut [Chunk], rate: f64) {
         let Layer { inputs, outputs, stride, .. } = self.layer;
-        let long_chunks = self.long.div_ceil(WIDTH);
+        let long_chunks = across(self.long);
         let (steps, across) = if outputs <= inputs {
             (&self.x, long_chunks)
         } else {
@@ -203,6 +204,13 @@ impl Matrix {
             }
         }
     }
+}
+
+/// Chunks in a row of so many columns. One more where rows would lie at a multiple of 1,024 bytes: those of a product would share few
+/// places of the first cache.
+fn across(columns: usize) -> usize {
+    let chunks = columns.div_ceil(WIDTH);
+    chunks + usize::from(chunks.is_multiple_of(WIDTH))
 }
 
 /// [`Matrix::orthogonalise`], on any thread.
