@@ -284,4 +284,5 @@ def _global(found: dict[str, Any]) -> GlobalExplanation:
         permutation=None if losses is None else {name: numbers([loss[name] for loss in losses]) for name in scores},
         interactions=found["interactions"],
         dependence={one["column"]: dependence(one) for one in found["dependence"]},
+        regions=found["regions"],
     )

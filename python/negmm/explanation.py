@@ -251,6 +251,9 @@ class GlobalExplanation:
         The strongest pairs of each answer: ``columns``, ``answer``, ``strength`` (mean |interaction|) and ``mean``.
     dependence : dict of Dependence
         By column: the answers along those that matter most.
+    regions : list of dict
+        What would narrow the predictions, by bins and categories of these columns: ``column``, ``region``, ``rows``,
+        ``epistemic`` and ``aleatoric`` sd, and the ``verdict`` in plain words; none where the model has one member.
     """
 
     columns: list[str]
@@ -263,6 +266,7 @@ class GlobalExplanation:
     permutation: dict[str, Numbers] | None = field(repr=False)
     interactions: list[dict[str, Any]] = field(repr=False)
     dependence: dict[str, Dependence] = field(repr=False)
+    regions: list[dict[str, Any]] = field(repr=False)
 
     def to_pandas(self) -> Any:
         """A frame with a row for each column of the inputs: the mean |contribution| to each answer, and the increase of

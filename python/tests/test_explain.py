@@ -284,6 +284,10 @@ def test_what_matters_over_all_rows():
     assert curve.partial["sd"].shape == curve.numbers.shape and curve.individual["sd"].shape[1] == len(curve.numbers)
     assert found.dependence["place"].numbers is None and set(found.dependence["place"].values) == {"Oslo", "Rome", "Bern"}
     assert found.dependence["built"].values[0].startswith("200")
+    several = quick("ensemble").fit(homes[:200], price[:200])
+    regions = several.explain_global(homes[200:], of="mean", rows=10, interaction_rows=0).regions
+    assert {one["region"] for one in regions if one["column"] == "place"} == {"Oslo", "Rome", "Bern"}
+    assert all("more rows like this one would" in one["verdict"] and one["aleatoric"] > 0 for one in regions)
     without = model.explain_global(homes[200:], of="sd", rows=10, interaction_rows=0, curves=0)
     assert without.permutation is None and not without.interactions and not without.dependence
     with pytest.raises(ValueError, match="is a score"):
