@@ -18,6 +18,7 @@ use negmm::method::Auto;
 use negmm::train::CpuEngine;
 use negmm::{FitOptions, Method, Table};
 use negmm_bench::options::Options;
+use negmm_bench::usage::own_cpu_seconds;
 
 /// A task: its file, columns, horizon, season (0: detected) and the published loss of the seasonal naive forecast.
 struct Task {
@@ -59,8 +60,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (seed, every, validation) =
         (options.get("--seed", 0)?, options.get("--every", 1)?, options.get("--validation", false)?);
     let folder = PathBuf::from(std::env::var("NEGMM_DATA").unwrap_or_else(|_| "../shared/data".into()));
-    println!("| task | quantile loss | relative to seasonal naive | 80 % covers | networks, classical | seconds |");
-    println!("|---|---|---|---|---|---|");
+    println!(
+        "| task | quantile loss | relative to seasonal naive | 80 % covers | networks, classical | seconds | CPU seconds |"
+    );
+    println!("|---|---|---|---|---|---|---|");
     let mut relative = Vec::new();
     for task in TASKS.iter().filter(|task| names.iter().any(|name| name == task.name)) {
         let table = Table::read(folder.join(task.file))?;
@@ -69,12 +72,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         if task.season > 1 {
             spec = spec.seasonal_periods(vec![task.season]);
         }
-        let begin = Instant::now();
+        let (begin, before) = (Instant::now(), own_cpu_seconds());
         let options = FitOptions::default().seed(seed).engine(&engine);
         let fitted = fit_forecaster(&learnt, &spec, &auto, &options)?;
         let histories = fitted.forecaster.histories(&learnt)?;
         let forecasts = fitted.forecaster.future(&learnt, &histories)?;
         let seconds = begin.elapsed().as_secs_f64();
+        let processor = own_cpu_seconds() - before;
         let (mut loss, mut size, mut covered, mut count) = (0.0, 0.0, 0.0, 0.0);
         for (row, point) in forecasts.points.iter().enumerate() {
             let y = future[point.series][point.ahead - 1];
@@ -92,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         relative.push((loss / size / task.naive).ln());
         println!(
-            "| {} | {:.4} | {:.3} | {:.3} | {:.2}, {:.2} | {seconds:.0} |",
+            "| {} | {:.4} | {:.3} | {:.3} | {:.2}, {:.2} | {seconds:.0} | {processor:.0} |",
             task.name,
             loss / size,
             loss / size / task.naive,

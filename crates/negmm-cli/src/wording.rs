@@ -30,7 +30,8 @@ impl Wording for Flags {
 }
 
 fn flag(option: &str, value: &str) -> String {
-    format!("--{option} {value}")
+    // A switch has no value.
+    if (option, value) == ("sort", "true") { "--sort".into() } else { format!("--{option} {value}") }
 }
 
 /// The exit code of a program that fails with an error of this kind.
@@ -68,6 +69,7 @@ mod tests {
         for (hint, text) in [
             (decimal, "use --decimal . or --decimal ,"),
             (bounds, "use --lower 0 and --upper 1"),
+            (Hint::set("sort", true), "use --sort"),
             (formats(&[]), "use --date day:FORMAT"),
             (formats(&["dmy", "mdy"]), "use --date day:dmy or --date day:mdy"),
             (Hint::RaiseOption { option: "memory" }, "raise --memory"),

@@ -151,7 +151,7 @@ impl ForecastPlan {
         let (holidays, histories, original) = without_holidays(spec, histories).map_err(|error| table.locate(error))?;
         let transform = SeriesTransform::choose(spec, &histories);
         let Histories { series, mut warnings, .. } = histories;
-        let last_parts = LastParts::new(&series, spec.horizon);
+        let last_parts = LastParts::new(&series, &transform.seasonal_periods, spec.horizon);
         let mut points = training_points(&series, &transform, &last_parts, seed);
         if points.is_empty() {
             // Networks learn nothing from a single point, and have no weight.

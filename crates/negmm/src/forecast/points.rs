@@ -11,8 +11,10 @@ const STEPS_OF_ORIGIN: usize = 3;
 const LEAST_ORIGINS: usize = 4;
 /// At most the first 1/WARM_UP_PART of a series is skipped as warm-up for seasonal lags.
 const WARM_UP_PART: usize = 4;
-/// Origins that forecasts are scored from: over all series, at least and at most of each; steps ahead of each.
+/// Origins that forecasts are scored from: over all series (more, where a season asks for them), at least and at most of
+/// each; steps ahead of each.
 const ALL_SCORED: usize = 2_000;
+const MOST_OF_SEASON: usize = 6_000;
 const LEAST_SCORED: usize = 2;
 const MOST_SCORED: usize = 40;
 const STEPS_SCORED: usize = 8;
@@ -29,11 +31,14 @@ pub(super) struct LastParts {
 }
 
 impl LastParts {
-    pub(super) fn new(series: &[Series], horizon: usize) -> Self {
+    pub(super) fn new(series: &[Series], seasonal_periods: &[usize], horizon: usize) -> Self {
         let stride = horizon.div_ceil(2);
-        // Of origins with few steps ahead there are more.
+        // Of origins with few steps ahead there are more. In a part of a season one member may be the better one, and
+        // another in the next: where series are long enough, they are compared in all of it.
         let most = MOST_SCORED * STEPS_SCORED / horizon.clamp(1, STEPS_SCORED);
-        let most = (ALL_SCORED / series.len().max(1)).clamp(LEAST_SCORED, most);
+        let season = seasonal_periods.iter().max().map_or(0, |period| period.div_ceil(stride));
+        let each = |all: usize| all / series.len().max(1);
+        let most = each(ALL_SCORED).max(season.min(each(MOST_OF_SEASON))).clamp(LEAST_SCORED, most);
         let first = |series: &Series| {
             let origins = (series.len() / SCORED_PART / stride).clamp(LEAST_SCORED, most);
             series.len() - stride * origins.min(series.len() / 2 / stride)
@@ -114,4 +119,21 @@ pub(super) fn block(
     let first = first_origin(series, transform);
     let origins = last_parts.first[point.series].saturating_sub(first + 1).max(1);
     (blocks * (point.origin - first) / origins).min(blocks - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_part_has_a_whole_season_where_series_are_long_enough() {
+        let series = |steps: usize| Series { values: vec![1.0; steps], filled: vec![1.0; steps], ..Series::default() };
+        let many: Vec<Series> = (0..400).map(|number| series(if number == 0 { 200 } else { 800 })).collect();
+        // A week of hours: 7 origins, half a horizon of 48 apart, and no more than a quarter of a short series.
+        let parts = LastParts::new(&many, &[24, 168], 48);
+        assert_eq!((parts.first[1], parts.first[0]), (800 - 168, 200 - 48));
+        // Without the season as many as all series together need.
+        let parts = LastParts::new(&many, &[24], 48);
+        assert_eq!(parts.first[1], 800 - 5 * 24);
+    }
 }

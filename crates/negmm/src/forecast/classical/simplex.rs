@@ -1,14 +1,15 @@
 //! Minimisation by the simplex method of Nelder and Mead, for smooth functions of a few parameters.
 
-/// The simplex is small enough when its values differ by this much, relative to their size.
-const TOLERANCE: f64 = 1e-7;
+/// Deviances (twice the negative log likelihood) that differ by this much are alike: parameters are then within a tenth of
+/// their standard errors.
+pub(super) const ALIKE: f64 = 0.01;
 
 /// The point with the smallest value that is found with about so many `evaluations`, from a simplex of this `size` at
-/// `start`. Values that are not numbers count as infinite.
+/// `start` until its values differ by less than `tolerance`. Values that are not numbers count as infinite.
 pub(super) fn minimise<const N: usize>(
     start: [f64; N],
     size: f64,
-    evaluations: usize,
+    (evaluations, tolerance): (usize, f64),
     mut function: impl FnMut([f64; N]) -> f64,
 ) -> [f64; N] {
     let mut used = 0;
@@ -27,7 +28,7 @@ pub(super) fn minimise<const N: usize>(
     loop {
         sort(&mut simplex);
         let (best, second_worst, (worst_point, worst)) = (simplex[0].1, simplex[N.max(1) - 1].1, simplex[N]);
-        if worst - best <= TOLERANCE * (best.abs() + f64::MIN_POSITIVE) {
+        if worst - best <= tolerance {
             return simplex[0].0;
         }
         let mean = |axis: usize| simplex[..N].iter().map(|(point, _)| point[axis]).sum::<f64>() / N as f64;
@@ -71,9 +72,10 @@ mod tests {
 
     #[test]
     fn a_quadratic_has_its_minimum_where_it_is() {
-        let found = minimise([0.0, 0.0], 1.0, 200, |[a, b]| (a - 3.0) * (a - 3.0) + 4.0 * (b + 1.0) * (b + 1.0) + 2.0);
+        let found =
+            minimise([0.0, 0.0], 1.0, (200, 1e-7), |[a, b]| (a - 3.0) * (a - 3.0) + 4.0 * (b + 1.0) * (b + 1.0) + 2.0);
         assert!((found[0] - 3.0).abs() < 1e-2 && (found[1] + 1.0).abs() < 1e-2, "{found:?}");
-        let found = minimise([1.0], 0.5, 60, |[a]| if a < 0.0 { f64::NAN } else { (a - 0.2).abs() });
+        let found = minimise([1.0], 0.5, (60, 1e-7), |[a]| if a < 0.0 { f64::NAN } else { (a - 0.2).abs() });
         assert!((found[0] - 0.2).abs() < 1e-3, "{found:?}");
     }
 }

@@ -12,7 +12,7 @@
 //! relative errors, where the season is multiplicative).
 
 use super::decomposition::{LEAST_INDEX, Season, SeasonKind, line};
-use super::simplex::minimise;
+use super::simplex::{ALIKE, minimise};
 
 /// The trend of a smoothing method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,9 @@ const MOST_DAMPED: f64 = 0.8;
 const PHI_WIDTH: f64 = 0.18;
 /// Weight of a squared error beside the one after it, for the scale: half after about a hundred steps.
 const RECENT_DECAY: f64 = 0.993;
+/// A product of forecasts that leaves this range becomes a logarithm; with another factor it is finite.
+const LEAST_PRODUCT: f64 = 1e-100;
+const MOST_PRODUCT: f64 = 1e100;
 /// Steps whose line gives the first level and trend, at least; with a season two of its periods.
 const FIRST_STEPS: usize = 10;
 
@@ -104,26 +107,26 @@ pub(super) fn smooth(history: &[f64], period: usize, horizon: usize, trend: Tren
     // Only the parameters that the method has are searched.
     let point = match (trend, kind) {
         (Trend::None, SeasonKind::None) => {
-            let [a] = minimise([a], SIZE, EVALUATIONS, |[a]| of([a, b, p, g]));
+            let [a] = minimise([a], SIZE, (EVALUATIONS, ALIKE), |[a]| of([a, b, p, g]));
             [a, b, p, g]
         }
         (Trend::None, _) => {
-            let [a, g] = minimise([a, g], SIZE, EVALUATIONS, |[a, g]| of([a, b, p, g]));
+            let [a, g] = minimise([a, g], SIZE, (EVALUATIONS, ALIKE), |[a, g]| of([a, b, p, g]));
             [a, b, p, g]
         }
         (Trend::Linear, SeasonKind::None) => {
-            let [a, b] = minimise([a, b], SIZE, EVALUATIONS, |[a, b]| of([a, b, p, g]));
+            let [a, b] = minimise([a, b], SIZE, (EVALUATIONS, ALIKE), |[a, b]| of([a, b, p, g]));
             [a, b, p, g]
         }
         (Trend::Linear, _) => {
-            let [a, b, g] = minimise([a, b, g], SIZE, EVALUATIONS, |[a, b, g]| of([a, b, p, g]));
+            let [a, b, g] = minimise([a, b, g], SIZE, (EVALUATIONS, ALIKE), |[a, b, g]| of([a, b, p, g]));
             [a, b, p, g]
         }
         (Trend::Damped, SeasonKind::None) => {
-            let [a, b, p] = minimise([a, b, p], SIZE, EVALUATIONS, |[a, b, p]| of([a, b, p, g]));
+            let [a, b, p] = minimise([a, b, p], SIZE, (EVALUATIONS, ALIKE), |[a, b, p]| of([a, b, p, g]));
             [a, b, p, g]
         }
-        (Trend::Damped, _) => minimise(START, SIZE, EVALUATIONS, of),
+        (Trend::Damped, _) => minimise(START, SIZE, (EVALUATIONS, ALIKE), of),
     };
     let last = pass(point);
     let phi = parameters(point).phi;
@@ -177,6 +180,7 @@ fn passed(
         }
         return Pass { level, trend, squares, logs, recent: recent / weight };
     }
+    let mut product = 1.0;
     for value in history {
         let base = level + phi * trend;
         let index = season[phase];
@@ -186,9 +190,14 @@ fn passed(
                 let forecast = base * index;
                 let relative = (value - forecast) / forecast;
                 squares += relative * relative;
-                logs += libm::log(forecast.abs().max(f64::MIN_POSITIVE));
-                season[phase] = (index + gamma * (1.0 - alpha) * (value - forecast) / base).max(LEAST_INDEX);
-                (value - forecast) / index
+                // A logarithm takes longer than the rest of a step: one for many of them.
+                product *= forecast.abs().max(f64::MIN_POSITIVE.sqrt());
+                if !(LEAST_PRODUCT..MOST_PRODUCT).contains(&product) {
+                    logs += libm::log(product);
+                    product = 1.0;
+                }
+                season[phase] = (index + gamma * (1.0 - alpha) * relative * index).max(LEAST_INDEX);
+                relative * base
             }
             SeasonKind::Additive | SeasonKind::None => {
                 let error = value - base - index;
@@ -203,6 +212,7 @@ fn passed(
         trend = phi * trend + alpha * beta * error;
         phase = if phase + 1 == season.len() { 0 } else { phase + 1 };
     }
+    logs += libm::log(product);
     Pass { level, trend, squares, logs, recent: recent / weight }
 }
 

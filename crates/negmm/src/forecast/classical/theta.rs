@@ -2,9 +2,9 @@
 //! as drift (Hyndman and Billah 2003), after removal of a significant season.
 
 use super::decomposition::{Season, SeasonKind, line};
-use super::simplex::minimise;
+use super::simplex::{ALIKE, minimise};
 
-/// Evaluations of the sum of squares.
+/// Evaluations of the deviance.
 const EVALUATIONS: usize = 25;
 const SIZE: f64 = 1.5;
 /// Range of the smoothing parameter.
@@ -26,7 +26,8 @@ pub(super) fn theta(history: &[f64], period: usize, horizon: usize, kind: Season
         (level, squares)
     };
     let alpha = |log_odds: f64| LEAST + WIDTH / (1.0 + libm::exp(-log_odds));
-    let [best] = minimise([0.0], SIZE, EVALUATIONS, |[log_odds]| pass(alpha(log_odds)).1);
+    let deviance = |squares: f64| history.len() as f64 * libm::log(squares.max(f64::MIN_POSITIVE));
+    let [best] = minimise([0.0], SIZE, (EVALUATIONS, ALIKE), |[log_odds]| deviance(pass(alpha(log_odds)).1));
     let alpha = alpha(best);
     let (level, _) = pass(alpha);
     let first = (1.0 - libm::pow(1.0 - alpha, history.len() as f64)) / alpha;
