@@ -29,9 +29,7 @@ impl ResourceUsage {
 
     /// Reads the current usage; keeps the previous sample where the process is just exiting.
     fn sample(&mut self, process: u32) {
-        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
-        self.memory = peak.map_or(self.memory, |kibibytes: u64| kibibytes * 1024);
+        self.memory = peak_memory(&process.to_string()).unwrap_or(self.memory);
         let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
         let nanoseconds = threads
             .filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok())
@@ -39,6 +37,17 @@ impl ResourceUsage {
             .sum();
         self.cpu_time = self.cpu_time.max(Duration::from_nanos(nanoseconds));
     }
+}
+
+/// The largest resident memory of this process in bytes; 0 elsewhere than on Linux.
+pub fn own_peak_memory() -> u64 {
+    peak_memory("self").unwrap_or(0)
+}
+
+fn peak_memory(process: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let kibibytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next())?;
+    Some(kibibytes.parse::<u64>().ok()? * 1024)
 }
 
 /// Kernel ticks a second in `/proc`.
