@@ -7,7 +7,7 @@ fn mixed(count: usize) -> Vec<String> {
     let line = |row: usize| {
         let x = (row as f64 * 0.618_033_988_749).fract();
         let noise = (row as f64 * 0.414_213_562_373).fract();
-        let size = if row % 11 == 0 { String::new() } else { format!("{}", (row * row % 97) as f64 / 3.0) };
+        let size = if row.is_multiple_of(11) { String::new() } else { format!("{}", (row * row % 97) as f64 / 3.0) };
         let shop = row * 7 % 90;
         let day = format!("2024-{:02}-{:02}", 1 + row / 28 % 12, 1 + row % 28);
         let end = format!("2025-{:02}-{:02}", 1 + row / 14 % 12, 1 + row * 3 % 28);

@@ -57,6 +57,18 @@ impl TruncatedNormal<f64> {
         Self::beyond(a, b, w)
     }
 
+    /// The logarithm of the probability alone.
+    pub fn log_mass(a: f64, b: f64, w: f64) -> f64 {
+        let (a, b) = if 0.5 * (a + b) < 0.0 { (-b, -a) } else { (a, b) };
+        if a == f64::NEG_INFINITY {
+            0.0
+        } else if a == f64::INFINITY {
+            f64::NEG_INFINITY
+        } else {
+            log_mass_of(a, mass_beyond(a, b, w))
+        }
+    }
+
     /// With a middle that is not negative.
     fn beyond(a: f64, b: f64, w: f64) -> Self {
         if a == f64::NEG_INFINITY {
@@ -66,20 +78,22 @@ impl TruncatedNormal<f64> {
             return Self { log_mass: f64::NEG_INFINITY, mean: a, excess: a };
         }
         // The mass, pdf(a) - pdf(b) and pdf(b), as multiples of the density where it is highest.
-        let (mass, at_a) = if a > 0.0 {
-            (normal_interval::mass(a, w), 1.0)
-        } else {
-            (normal_interval::mass(0.0, -a) + normal_interval::mass(0.0, b), normal_interval::decay(0.0, a))
-        };
+        let mass = mass_beyond(a, b, w);
+        let at_a = if a > 0.0 { 1.0 } else { normal_interval::decay(0.0, a) };
         let exponent = -0.5 * w * (a + b);
         let (fall, at_b) = (-at_a * libm::expm1(exponent), at_a * libm::exp(exponent));
         let lost = if at_b > 0.0 { w * at_b } else { 0.0 };
-        Self {
-            log_mass: normal::log_pdf(a.max(0.0)) + libm::log(mass),
-            mean: fall / mass,
-            excess: (a * fall - lost) / mass,
-        }
+        Self { log_mass: log_mass_of(a, mass), mean: fall / mass, excess: (a * fall - lost) / mass }
     }
+}
+
+/// The probability between `a` and `b`, whose middle is not negative, as a multiple of the density where it is highest.
+fn mass_beyond(a: f64, b: f64, w: f64) -> f64 {
+    if a > 0.0 { normal_interval::mass(a, w) } else { normal_interval::mass(0.0, -a) + normal_interval::mass(0.0, b) }
+}
+
+fn log_mass_of(a: f64, mass: f64) -> f64 {
+    normal::log_pdf(a.max(0.0)) + libm::log(mass)
 }
 
 /// ln(2 pi) / 2

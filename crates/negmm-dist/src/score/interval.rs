@@ -18,8 +18,13 @@ use crate::mixture::{Mixture, log_sum_exp};
 
 /// The score of observing that the value lies between `lower` and `upper`.
 pub fn value(mixture: Mixture<'_>, lower: f64, upper: f64) -> f64 {
-    let term = |k: usize| libm::log(mixture.weights[k]) + part(mixture, k, lower, upper).log_mass;
-    -log_sum_exp((0..mixture.weights.len()).map(term))
+    let log_mass = |k: usize| match (mixture.means[k], mixture.sds[k]) {
+        (mean, 0.0) => log_mass_of_atom(mean, lower, upper),
+        (mean, sd) => TruncatedNormal::log_mass((lower - mean) / sd, (upper - mean) / sd, (upper - lower) / sd),
+    };
+    let with_weight = (0..mixture.weights.len()).filter(|k| mixture.weights[*k] > 0.0);
+    let term = |k: usize| libm::log(mixture.weights[k]) + log_mass(k);
+    -log_sum_exp(with_weight.map(term))
 }
 
 /// Its derivatives.
@@ -41,12 +46,15 @@ pub fn gradient(mixture: Mixture<'_>, lower: f64, upper: f64) -> Gradient {
     gradient
 }
 
+fn log_mass_of_atom(mean: f64, lower: f64, upper: f64) -> f64 {
+    if (lower..=upper).contains(&mean) { 0.0 } else { f64::NEG_INFINITY }
+}
+
 /// Component `k` between the ends.
 fn part(mixture: Mixture<'_>, k: usize, lower: f64, upper: f64) -> TruncatedNormal<f64> {
     let (mean, sd) = (mixture.means[k], mixture.sds[k]);
     if sd == 0.0 {
-        let log_mass = if (lower..=upper).contains(&mean) { 0.0 } else { f64::NEG_INFINITY };
-        return TruncatedNormal { log_mass, mean: 0.0, excess: 0.0 };
+        return TruncatedNormal { log_mass: log_mass_of_atom(mean, lower, upper), mean: 0.0, excess: 0.0 };
     }
     TruncatedNormal::new((lower - mean) / sd, (upper - mean) / sd, (upper - lower) / sd)
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::finish::{FitOutput, OutOfFold, history_of, unexpected_results};
 use super::member_predictions::{MemberPredictions, PooledRows, log_likelihood, log_pool_scale, pooled};
 use super::mixture_network::bounds_to_learn;
-use super::pool_scale::PoolScales;
+use super::pool_scale::log_scales_of_folds;
 use super::stacking::{RowScores, Stacking};
 use super::tails::{self, Tail, with_tails};
 use super::tilt::{Tilt, Tilts};
@@ -159,7 +159,7 @@ impl Folds {
             // The sds of bins are not a forest's own.
             predictions.push(match member.kind {
                 MemberKind::Forest => MemberPredictions::unscaled(lists, own.len(), self.per_repeat()),
-                _ => MemberPredictions::scaled(lists, own.len(), self.per_repeat(), &held_out),
+                _ => MemberPredictions::scaled(lists, own.len(), &held_out),
             });
             models.push((member.kind, own));
         }
@@ -343,10 +343,8 @@ impl Folds {
         let weights = |fold: usize, member: usize| without[fold][member];
         let scales = |fold: usize, member: usize| members[member].out_of_fold_scales[fold];
         let PooledRows { mixtures, scaled, .. } = pooled(members, held_out, None, weights, scales);
-        let pool_scales = PoolScales::of(&mixtures, &scaled, held_out);
-        let pool_scales: Vec<f64> = (0..self.per_repeat() as u32)
-            .map(|fold| libm::exp(pool_scales.of_folds(|other| held_out.informs(other, fold))))
-            .collect();
+        let pool_scales = log_scales_of_folds(&mixtures, &scaled, held_out);
+        let pool_scales: Vec<f64> = pool_scales.into_iter().map(libm::exp).collect();
         let scales = |fold: usize, member: usize| pool_scales[fold] * scales(fold, member);
         let PooledRows { mixtures: mut pooled, mut sizes, .. } = pooled(members, held_out, None, weights, scales);
         // Rows of a group are not independent, so that the gain of a tilt has no standard error.

@@ -2,7 +2,7 @@
 
 use super::few_rows::FEW;
 use super::folds::HeldOutRows;
-use super::pool_scale::PoolScales;
+use super::pool_scale::log_scale;
 use super::sigma_scale::SigmaScales;
 use super::tails::{Tail, robust_score, with_tails};
 use super::truncated_pool::pool_of_truncated;
@@ -40,26 +40,31 @@ impl MemberPredictions {
     }
 
     /// With sigma scales: those of one model and of the mean of two give that of all.
-    pub(super) fn scaled(lists: Vec<Mixtures>, models: usize, folds: usize, held_out: &HeldOutRows) -> Self {
+    pub(super) fn scaled(lists: Vec<Mixtures>, models: usize, held_out: &HeldOutRows) -> Self {
         let rows = held_out.rows.len() as f64;
         let shrunk = |log: f64| log * rows / (rows + PRIOR_ROWS);
-        let singles: Vec<SigmaScales> = lists.iter().map(|list| SigmaScales::of(list, held_out)).collect();
-        let one = singles.iter().map(|scales| libm::log(scales.all())).sum::<f64>() / singles.len() as f64;
-        let pooled = if lists.len() > 1 { SigmaScales::of(&mean_of(&lists), held_out) } else { singles[0].clone() };
+        let pooled = match &lists[..] {
+            [only] => SigmaScales::of(only, held_out),
+            several => SigmaScales::of(&mean_of(several), held_out),
+        };
+        let one = || {
+            let logs = lists.iter().map(|list| libm::log(SigmaScales::of_all(list, held_out)));
+            logs.sum::<f64>() / lists.len() as f64
+        };
+        let all = libm::log(pooled.of_all);
         let power = match lists.len() {
-            1 if models == 1 => one,
-            1 => SINGLE_POWER * one,
-            count => of_models(one, (count, libm::log(pooled.all())), models),
+            1 if models == 1 => all,
+            1 => SINGLE_POWER * all,
+            count => of_models(one(), (count, all), models),
         };
         // With few rows a pool is hardly better than its models.
         let power = if held_out.rows.len() < FEW { power.max(0.0) } else { power };
-        let of_others = |fold: usize| pooled.of_folds(|other| held_out.informs(other, fold as u32));
-        let scale = |fold: usize| libm::exp(shrunk(libm::log(of_others(fold))));
+        let scale = |factor: f64| libm::exp(shrunk(libm::log(factor)));
         Self {
             lists,
             models,
             is_scaled: true,
-            out_of_fold_scales: (0..folds).map(scale).collect(),
+            out_of_fold_scales: pooled.of_folds.into_iter().map(scale).collect(),
             pooled_scale: libm::exp(shrunk(power).clamp(LOG_SCALE.0, LOG_SCALE.1)),
         }
     }
@@ -142,7 +147,7 @@ pub(super) fn log_pool_scale(
         let scales = |_, at: usize| members[at].pooled_scale;
         let PooledRows { mixtures, mut scaled, .. } = pooled(members, held_out, list, |_, at| weights[at], scales);
         scaled.extend(vec![true; tails.len()]);
-        PoolScales::of(&with_tails(mixtures, tails.len(), |_| tails), &scaled, held_out).all()
+        log_scale(&with_tails(mixtures, tails.len(), |_| tails), &scaled, held_out)
     };
     let with_weight = || members.iter().zip(weights).filter(|(_, weight)| **weight > 0.0).map(|(member, _)| member);
     let lists = with_weight().map(|member| member.lists.len()).max().unwrap_or(1);
@@ -235,9 +240,9 @@ mod tests {
     fn the_scale_of_many_models_follows_from_one_and_two() {
         // Each model is sure of itself, and wrong by as much as the target varies.
         let (lists, held_out) = models(4000, 0.7, 0.7, 16);
-        let two = MemberPredictions::scaled(lists[..2].to_vec(), 16, 5, &held_out);
-        let best = SigmaScales::of(&mean_of(&lists), &held_out).all();
-        let one = SigmaScales::of(&lists[0], &held_out).all();
+        let two = MemberPredictions::scaled(lists[..2].to_vec(), 16, &held_out);
+        let best = SigmaScales::of_all(&mean_of(&lists), &held_out);
+        let one = SigmaScales::of_all(&lists[0], &held_out);
         assert!(one > 1.3 * best, "{one} {best}");
         assert!(
             (libm::log(two.pooled_scale / best)).abs() < 0.5 * libm::log(one / best),

@@ -12,61 +12,92 @@ use negmm_dist::score::interval;
 const LEAST: f64 = 0.45;
 const MOST: f64 = 5.0;
 const TRIED: usize = 49;
+/// The candidate that is nearest to 1, where a search begins.
+const NEAR_ONE: usize = 16;
 /// Maximum number of rows used: more would not change the factor.
 const MOST_ROWS: usize = 5_000;
 
-/// Sums of the logarithmic scores of each fold's rows, for each candidate factor.
+/// The factors with the best scores.
 #[derive(Clone)]
 pub(super) struct SigmaScales {
-    folds: Vec<Scores>,
-}
-
-#[derive(Clone)]
-struct Scores {
-    /// Number of rows with positive weight.
-    rows: usize,
-    sums: [f64; TRIED],
+    /// By all rows; 1 where no score is finite.
+    pub(super) of_all: f64,
+    /// For each fold, by the rows that may choose something for it.
+    pub(super) of_folds: Vec<f64>,
 }
 
 impl SigmaScales {
     /// From predictions of held-out rows.
     pub(super) fn of(mixtures: &Mixtures, held_out: &HeldOutRows) -> Self {
-        let every = held_out.rows.len().div_ceil(MOST_ROWS).max(1);
-        let count = held_out.folds.iter().max().map_or(0, |last| *last as usize + 1);
-        let fold = |number: usize| {
-            let rows = (0..held_out.rows.len()).step_by(every);
-            let rows =
-                || rows.clone().filter(|row| held_out.folds[*row] as usize == number && held_out.weights[*row] > 0.0);
-            // In order, so that the sums do not depend on the number of threads.
-            let sum = |at: usize| {
-                let weighted = |row: usize| held_out.weights[row] * robust_score(held_out, mixtures, row, factor(at));
-                rows().map(weighted).sum::<f64>()
-            };
-            Scores { rows: rows().count(), sums: std::array::from_fn(sum) }
-        };
-        Self { folds: (0..count).into_par_iter().map(fold).collect() }
+        let mut candidates = Candidates::of(mixtures, held_out);
+        let folds = candidates.folds as u32;
+        let of_folds = (0..folds).map(|fold| candidates.best(|other| held_out.informs(other, fold))).collect();
+        Self { of_all: candidates.best(|_| true), of_folds }
     }
 
-    /// The best factor for all rows; 1 where no score is finite.
-    pub(super) fn all(&self) -> f64 {
-        best(self.folds.iter())
-    }
-
-    /// The best factor for the rows of some folds.
-    pub(super) fn of_folds(&self, counts: impl Fn(u32) -> bool) -> f64 {
-        best((0..).zip(&self.folds).filter(|(number, _)| counts(*number)).map(|(_, scores)| scores))
+    /// The factor by all rows alone.
+    pub(super) fn of_all(mixtures: &Mixtures, held_out: &HeldOutRows) -> f64 {
+        Candidates::of(mixtures, held_out).best(|_| true)
     }
 }
 
-/// The factor with the smallest sum.
-fn best<'a>(folds: impl Iterator<Item = &'a Scores>) -> f64 {
-    let (mut rows, mut sums) = (0, [0.0; TRIED]);
-    for scores in folds {
-        rows += scores.rows;
-        sums.iter_mut().zip(scores.sums).for_each(|(sum, more)| *sum += more);
+/// The sums of the logarithmic scores of each fold's rows, for the candidates that a search has asked for.
+struct Candidates<'a> {
+    mixtures: &'a Mixtures,
+    held_out: &'a HeldOutRows,
+    folds: usize,
+    /// The rows that are scored: of positive weight.
+    rows: Vec<usize>,
+    sums: Vec<Option<Vec<f64>>>,
+}
+
+impl<'a> Candidates<'a> {
+    fn of(mixtures: &'a Mixtures, held_out: &'a HeldOutRows) -> Self {
+        let every = held_out.rows.len().div_ceil(MOST_ROWS).max(1);
+        let folds = held_out.folds.iter().max().map_or(0, |last| *last as usize + 1);
+        let counts = |row: &usize| held_out.weights[*row] > 0.0;
+        let rows = (0..held_out.rows.len()).step_by(every).filter(counts).collect();
+        Self { mixtures, held_out, folds, rows, sums: vec![None; TRIED] }
     }
-    let finite = (0..TRIED).filter(|at| sums[*at].is_finite() && rows > 0);
-    finite.min_by(|a, b| sums[*a].total_cmp(&sums[*b])).map_or(1.0, factor)
+
+    /// The factor with the smallest sum over some folds; 1 where none is finite. Descends in steps that become smaller: as
+    /// a function of the logarithm of the factor the sum has one minimum.
+    fn best(&mut self, counts: impl Fn(u32) -> bool) -> f64 {
+        if !self.rows.iter().any(|row| counts(self.held_out.folds[*row])) {
+            return 1.0;
+        }
+        let mut best = (self.sum(NEAR_ONE, &counts), NEAR_ONE);
+        for step in [8, 4, 2, 1] {
+            for next in [usize::checked_add as fn(usize, usize) -> Option<usize>, usize::checked_sub] {
+                while let Some(at) = next(best.1, step).filter(|at| *at < TRIED) {
+                    let sum = self.sum(at, &counts);
+                    if sum.total_cmp(&best.0).is_ge() {
+                        break;
+                    }
+                    best = (sum, at);
+                }
+            }
+        }
+        if best.0.is_finite() { factor(best.1) } else { 1.0 }
+    }
+
+    /// The sum of a candidate over some folds; infinite where it is not finite.
+    fn sum(&mut self, at: usize, counts: impl Fn(u32) -> bool) -> f64 {
+        let of_folds = self.sums[at].get_or_insert_with(|| {
+            let score = |row: &usize| {
+                self.held_out.weights[*row] * robust_score(self.held_out, self.mixtures, *row, factor(at))
+            };
+            let scores: Vec<f64> = self.rows.par_iter().map(score).collect();
+            // In order, so that the sums do not depend on the number of threads.
+            let mut sums = vec![0.0; self.folds];
+            for (row, score) in self.rows.iter().zip(scores) {
+                sums[self.held_out.folds[*row] as usize] += score;
+            }
+            sums
+        });
+        let sum: f64 = (0..).zip(&*of_folds).filter(|(fold, _)| counts(*fold)).map(|(_, sum)| sum).sum();
+        if sum.is_finite() { sum } else { f64::INFINITY }
+    }
 }
 
 fn factor(number: usize) -> f64 {
@@ -101,7 +132,7 @@ fn density_score(row: Mixture<'_>, y: f64, factor: f64) -> f64 {
     let log_joint = |k: usize| {
         let sd = row.sds[k] * factor;
         let z = (y - row.means[k]) / sd;
-        libm::log(row.weights[k]) - libm::log(sd) - 0.5 * z * z
+        libm::log(row.weights[k] / sd) - 0.5 * z * z
     };
     let joints: Vec<f64> = (0..row.weights.len()).filter(|k| row.sds[*k] > 0.0).map(log_joint).collect();
     let largest = joints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -144,17 +175,14 @@ mod tests {
             let scales = SigmaScales::of(&mixtures, &held_out);
             let near = |factor: f64, expected: f64| (factor * sd / expected - 1.0).abs() < 0.08;
             // Half of the rows are twice as far: the farthest of them are left to the tails.
-            let both = scales.all() * sd / 2.5f64.sqrt();
+            let both = scales.of_all * sd / 2.5f64.sqrt();
             assert!((0.75..1.06).contains(&both), "{sd} {both}");
-            assert!(
-                near(scales.of_folds(|fold| fold != 0), 2.0) && near(scales.of_folds(|fold| fold != 1), 1.0),
-                "{sd}"
-            );
+            assert!(near(scales.of_folds[0], 2.0) && near(scales.of_folds[1], 1.0), "{sd}");
             // Targets above 0.5 are censored, the others rounded to cells of 0.2.
             let lower: Vec<f64> = held_out.y.iter().map(|y| if *y > 0.5 { 0.5 } else { y - 0.1 }).collect();
             let upper: Vec<f64> = held_out.y.iter().map(|y| if *y > 0.5 { f64::INFINITY } else { y + 0.1 }).collect();
             let cut = HeldOutRows { intervals: Some((lower, upper)), ..held_out.clone() };
-            assert!((SigmaScales::of(&mixtures, &cut).of_folds(|fold| fold != 1) * sd - 1.0).abs() < 0.08, "{sd}");
+            assert!((SigmaScales::of(&mixtures, &cut).of_folds[1] * sd - 1.0).abs() < 0.08, "{sd}");
         }
     }
 
@@ -170,7 +198,7 @@ mod tests {
     #[test]
     fn rows_of_weight_zero_are_ignored() {
         let mixtures = Mixtures::new(1, vec![1.0; 2], vec![0.0; 2], vec![1.0; 2]).unwrap();
-        assert_eq!(SigmaScales::of(&mixtures, &held_out(vec![0.0, 9.0], vec![0.0, 0.0])).all(), 1.0);
-        assert!(SigmaScales::of(&mixtures, &held_out(vec![0.0, 9.0], vec![1.0, 0.0])).all() < 0.5);
+        assert_eq!(SigmaScales::of_all(&mixtures, &held_out(vec![0.0, 9.0], vec![0.0, 0.0])), 1.0);
+        assert!(SigmaScales::of_all(&mixtures, &held_out(vec![0.0, 9.0], vec![1.0, 0.0])) < 0.5);
     }
 }
