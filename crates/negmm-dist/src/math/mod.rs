@@ -15,4 +15,5 @@ pub mod normal;
 pub mod normal_interval;
 pub mod quadrature;
 pub mod rng;
+pub(crate) mod tail_series;
 pub mod truncated;

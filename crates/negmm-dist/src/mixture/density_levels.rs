@@ -18,6 +18,9 @@ const NEAR: f64 = 0.2;
 /// Beyond this many sds the probability of a component underflows.
 const FAR: f64 = 39.0;
 
+/// Components whose logarithm of the density is this much below that of another are below its rounding error.
+const NEGLIGIBLE: f64 = -45.0;
+
 /// Largest number of steps of a search: more than bisection alone would need for 64 bits.
 const STEPS: usize = 200;
 
@@ -120,17 +123,15 @@ impl DensityLevels {
 
     /// Logarithm of the density, and its derivative.
     fn log_density(&self, y: f64) -> (f64, f64) {
-        let (mut largest, mut sum, mut slope) = (f64::NEG_INFINITY, 0.0, 0.0);
-        for Component { log_scale, mean, sd, .. } in &self.components {
-            let z = (y - mean) / sd;
-            let term = log_scale + normal::log_pdf(z);
-            if term > largest {
-                let shrink = libm::exp(largest - term);
-                (sum, slope) = (sum * shrink + 1.0, slope * shrink - z / sd);
-                largest = term;
-            } else if term > f64::NEG_INFINITY {
-                let ratio = libm::exp(term - largest);
-                (sum, slope) = (sum + ratio, slope - ratio * z / sd);
+        let z = |component: &Component| (y - component.mean) / component.sd;
+        let term = |component: &Component| component.log_scale + normal::log_pdf(z(component));
+        let largest = self.components.iter().map(term).fold(f64::NEG_INFINITY, f64::max);
+        let (mut sum, mut slope) = (0.0, 0.0);
+        for component in &self.components {
+            let below = term(component) - largest;
+            if below > NEGLIGIBLE {
+                let ratio = libm::exp(below);
+                (sum, slope) = (sum + ratio, slope - ratio * z(component) / component.sd);
             }
         }
         (largest + libm::log(sum) - self.log_inside, slope / sum)

@@ -13,6 +13,7 @@ use crate::grid::Grid;
 use crate::highest_density::HighestDensityRegion;
 use crate::math::normal;
 use crate::math::rng::Rng;
+use crate::math::tail_series::{FAR, UpperTail};
 
 /// More cells than this are integrated instead of summed, as if there were no grid, if no correction formula applies: the relative
 /// error of a score or a tail mean is below (step / sd)² / 24.
@@ -21,12 +22,13 @@ const MAX_CELLS: f64 = 20_000.0;
 /// Probabilities whose squares are negligible in a sum.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// Beyond this many sds the probability of a component is below the rounding error of 1.
-const FAR: f64 = 9.0;
-
 /// A component whose sd is at least this many steps is smooth: a sum over cells is, to rounding, an integral and four terms of the
 /// Euler-Maclaurin formula.
 const SMOOTH: f64 = 8.0;
+
+/// A component whose sd is at least this many steps, and which no bound cuts, has its own mean and step² / 12 more than its own
+/// variance when it is rounded: the other terms of their Fourier series are below exp(-2 pi² 1.5²) = 5e-20.
+const UNCUT: f64 = 1.5;
 
 /// Up to this many cells summing is faster than integrating.
 const FEW_CELLS: f64 = 400.0;
@@ -93,33 +95,35 @@ impl RoundedMixture<'_> {
         if first == last {
             return (self.grid.value(first), 0.0);
         }
-        if sd < SMOOTH * self.grid.step() {
-            return self.moments_of_cells(mean, sd, first, last);
-        }
         let (lower, upper) = (self.grid.value(self.grid.first), self.grid.value(self.grid.last));
+        let step = self.grid.step();
         match (lower < low, high < upper) {
-            (true, true) => (mean, sd * sd + self.grid.step() * self.grid.step() / 12.0),
+            (true, true) if sd >= UNCUT * step => (mean, sd * sd + step * step / 12.0),
+            _ if sd < SMOOTH * step => self.moments_of_cells(mean, sd, first, last),
             (true, false) => {
                 let (mirrored, variance) = self.moments_of_tails(-mean, sd, -upper, -lower);
                 (-mirrored, variance)
             }
-            (false, _) => self.moments_of_tails(mean, sd, lower, upper),
+            _ => self.moments_of_tails(mean, sd, lower, upper),
         }
     }
 
     /// The moments by a sum over the cells from `first` to `last`.
     fn moments_of_cells(&self, mean: f64, sd: f64, first: f64, last: f64) -> (f64, f64) {
-        let cells = (last - first) as usize + 1;
-        let index = |cell: usize| first + cell as f64;
-        // The difference of tails on the side where they are small.
-        let probability = |cell: usize| {
-            let (low, high) = self.grid.ends(index(cell));
-            let (low, high) = if low > mean { (mean - high, mean - low) } else { (low - mean, high - mean) };
-            normal::cdf(high / sd) - normal::cdf(low / sd)
-        };
-        let weights: Vec<f64> = (0..cells).map(probability).collect();
-        let values: Vec<f64> = (0..cells).map(|cell| self.grid.value(index(cell))).collect();
-        let cells = Mixture { weights: &weights, means: &values, sds: &vec![0.0; cells] };
+        let tail = UpperTail::new();
+        let mut below = self.grid.ends(first).0 - mean;
+        let (mut weights, mut values) = (Vec::new(), Vec::new());
+        for cell in 0..=(last - first) as usize {
+            let index = first + cell as f64;
+            let end = self.grid.ends(index).1 - mean;
+            // The difference of tails on the side where they are small.
+            let (near, far) = if below > 0.0 { (below, end) } else { (-end, -below) };
+            let own = if near > 0.0 { tail.at(near / sd) } else { tail.cdf(-near / sd) };
+            weights.push(own - tail.at(far / sd));
+            values.push(self.grid.value(index));
+            below = end;
+        }
+        let cells = Mixture { weights: &weights, means: &values, sds: &vec![0.0; weights.len()] };
         (cells.mean(), cells.variance())
     }
 
@@ -181,12 +185,15 @@ impl RoundedMixture<'_> {
     fn at_ends(&self, from: f64, cells: usize, side: Side) -> Vec<f64> {
         let ends: Vec<f64> = (0..cells).map(|cell| self.grid.edge(from + cell as f64)).collect();
         let mut sums = vec![0.0; cells];
+        let tail = UpperTail::new();
         for (weight, mean, sd) in self.mixture.parts() {
             let before = ends.partition_point(|end| *end < mean - FAR * sd);
             let within = ends[before..].partition_point(|end| *end <= mean + FAR * sd);
-            let one = Mixture { weights: &[weight], means: &[mean], sds: &[sd] };
             let (near, after) = sums[before..].split_at_mut(within);
-            near.iter_mut().zip(&ends[before..]).for_each(|(sum, end)| *sum += side.of(one, *end));
+            for (sum, end) in near.iter_mut().zip(&ends[before..]) {
+                let z = if sd > 0.0 { (end - mean) / sd } else { f64::INFINITY };
+                *sum += weight * tail.cdf(if side == Side::UpTo { z } else { -z });
+            }
             match side {
                 Side::UpTo => after.iter_mut().for_each(|sum| *sum += weight),
                 Side::Above => sums[..before].iter_mut().for_each(|sum| *sum += weight),

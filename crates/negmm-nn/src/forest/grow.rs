@@ -34,6 +34,34 @@ impl<const D: usize> Sums<D> {
     }
 }
 
+/// The sums of a node: of each of its rows, and of the rows in each bin of a feature, which are zeros between two features.
+struct NodeSums<const D: usize> {
+    rows: Vec<Sums<D>>,
+    histogram: Box<[Sums<D>; BINS + 1]>,
+}
+
+/// The bins that rows of a node are in.
+#[derive(Clone, Copy, Default)]
+struct UsedBins([u64; (BINS + 1) / 64]);
+
+impl UsedBins {
+    fn insert(&mut self, bin: u8) {
+        self.0[usize::from(bin >> 6)] |= 1 << (bin & 63);
+    }
+
+    fn len(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// In ascending order.
+    fn iter(self) -> impl Iterator<Item = u8> {
+        self.0.into_iter().zip(0_u8..).flat_map(|(word, at)| {
+            let rest = std::iter::successors(Some(word), |word| Some(word & word.wrapping_sub(1)));
+            rest.take_while(|word| *word != 0).map(move |word| (at << 6) | word.trailing_zeros() as u8)
+        })
+    }
+}
+
 /// The rows that trees are grown from, with D targets each.
 struct Rows<'a, const D: usize> {
     columns: Vec<BinnedColumn>,
@@ -130,9 +158,10 @@ impl<'a, const D: usize> Rows<'a, D> {
         let mut nodes = vec![Node::leaf(0.0)];
         let mut open = std::collections::VecDeque::from([Open { node: 0, first: 0, end: list.len() }]);
         let mut spare = Vec::new();
+        let mut sums = NodeSums { rows: Vec::new(), histogram: Box::new([Sums::ZERO; BINS + 1]) };
         while let Some(Open { node, first, end }) = open.pop_front() {
             let split = if nodes.len() + 2 <= MOST_NODES {
-                self.split(&list[first..end], &mut features, tried, rng)
+                self.split(&list[first..end], &mut features, tried, &mut sums, rng)
             } else {
                 None
             };
@@ -167,22 +196,25 @@ impl<'a, const D: usize> Rows<'a, D> {
     }
 
     /// The feature of the best split and the last bin on its left.
-    fn split(&self, rows: &[u32], features: &mut [u32], tried: usize, rng: &mut Rng) -> Option<(u32, u8)> {
+    fn split(
+        &self,
+        rows: &[u32],
+        features: &mut [u32],
+        tried: usize,
+        sums: &mut NodeSums<D>,
+        rng: &mut Rng,
+    ) -> Option<(u32, u8)> {
         let least = self.config.min_samples_leaf;
-        if rows.len() < 2 * least {
+        if rows.len() < 2 * least || rows.iter().all(|row| self.y[*row as usize] == self.y[rows[0] as usize]) {
             return None;
         }
+        let NodeSums { rows: own, histogram } = sums;
+        own.clear();
+        own.extend(rows.iter().map(|row| self.sums(*row)));
         let mut total = Sums::ZERO;
-        for row in rows {
-            total.add(&self.sums(*row));
-        }
-        if rows.iter().all(|row| self.y[*row as usize] == self.y[rows[0] as usize]) {
-            return None;
-        }
+        own.iter().for_each(|row| total.add(row));
         let mean = total.targets.map(|target| target / total.weight);
         let (mut best, mut gain) = (None, 0.0);
-        let mut histogram = [Sums::ZERO; BINS + 1];
-        let mut used: Vec<u8> = Vec::new();
         let mut seen = 0;
         // Features are drawn until enough of them vary in the node.
         for at in 0..features.len() {
@@ -193,36 +225,27 @@ impl<'a, const D: usize> Rows<'a, D> {
             features.swap(at, other);
             let feature = features[at];
             let bins = &self.columns[feature as usize].bin;
-            used.clear();
-            for row in rows {
+            let mut used = UsedBins::default();
+            for (row, own) in rows.iter().zip(&*own) {
                 let bin = bins[*row as usize];
-                let sums = &mut histogram[usize::from(bin)];
-                if sums.rows == 0 {
-                    used.push(bin);
-                }
-                sums.add(&self.sums(*row));
+                used.insert(bin);
+                histogram[usize::from(bin)].add(own);
             }
-            if used.len() > 1 {
-                seen += 1;
-                used.sort_unstable();
-                let mut left = Sums::ZERO;
-                for bin in &used[..used.len() - 1] {
-                    left.add(&histogram[usize::from(*bin)]);
-                    if left.rows < least || rows.len() - left.rows < least {
-                        continue;
-                    }
-                    let squares: f64 = left.targets.iter().zip(&mean).fold(0.0, |sum, (target, mean)| {
-                        let difference = target - left.weight * mean;
-                        sum + difference * difference
-                    });
-                    let lowered = squares / (left.weight * (total.weight - left.weight));
-                    if lowered > gain {
-                        (best, gain) = (Some((feature, *bin)), lowered);
-                    }
+            seen += usize::from(used.len() > 1);
+            let mut left = Sums::ZERO;
+            for bin in used.iter() {
+                left.add(&std::mem::replace(&mut histogram[usize::from(bin)], Sums::ZERO));
+                if left.rows < least || rows.len() - left.rows < least {
+                    continue;
                 }
-            }
-            for bin in &used {
-                histogram[usize::from(*bin)] = Sums::ZERO;
+                let squares: f64 = left.targets.iter().zip(&mean).fold(0.0, |sum, (target, mean)| {
+                    let difference = target - left.weight * mean;
+                    sum + difference * difference
+                });
+                let lowered = squares / (left.weight * (total.weight - left.weight));
+                if lowered > gain {
+                    (best, gain) = (Some((feature, bin)), lowered);
+                }
             }
         }
         best

@@ -19,7 +19,7 @@ use negmm_nn::train::{History, Job, Trained};
 
 /// Maximum number of rows of a calibration from out-of-fold predictions: more would slow it down and hardly improve
 /// it.
-const MOST_CALIBRATION: usize = 20_000;
+const MOST_CALIBRATION: usize = 4_000;
 
 /// Everything that a fit needs except the training itself.
 #[derive(Clone, Debug)]
