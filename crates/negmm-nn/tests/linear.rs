@@ -100,3 +100,43 @@ fn inputs_that_do_not_vary_and_repeated_inputs_are_no_trouble() {
     assert!(linear.coefficients.iter().all(|beta| beta.is_finite()));
     assert!((linear.coefficients[0] + linear.coefficients[1] - 1.0).abs() < 0.01);
 }
+
+#[test]
+fn targets_at_a_bound_are_latent_values_beyond_it() {
+    // Cells of width 1 from 0 up to 3; half of the latent values lie in the first cell or below it.
+    let mut rng = Rng::new(7, 0);
+    let (mut cells, mut lower, mut upper) = (Dataset::new(2), Vec::new(), Vec::new());
+    let mut sum = 0.0;
+    for _ in 0..4_000 {
+        let x = [normal(&mut rng) as f32, normal(&mut rng) as f32];
+        let latent = 0.4 + 0.8 * f64::from(x[0]) + normal(&mut rng);
+        let y = latent.round().clamp(0.0, 3.0) as f32;
+        sum += f64::from(y);
+        cells.push(&x, y);
+        lower.push(if y == 0.0 { -1e4 } else { y - 0.5 });
+        upper.push(if y == 3.0 { 1e4 } else { y + 0.5 });
+    }
+    let plain = Linear::fit(&cells, &all(&cells), 8);
+    let cells = cells.with_intervals(lower, upper);
+    let linear = Linear::fit(&cells, &all(&cells), 8);
+    let near = |linear: &Linear| (linear.intercept - 0.4).abs() < 0.06 && (linear.coefficients[0] - 0.8).abs() < 0.06;
+    assert!(near(&linear) && !near(&plain), "{linear:?} {plain:?}");
+    // The mean of the clamped values, by the normal distribution's cells: P(Y > k) summed over k.
+    let mean = |linear: &Linear| {
+        let above = |center: f64, end: f64| -> f64 {
+            let part = |[weight, mean, sd]: &[f64; 3]| {
+                weight * negmm_dist::math::normal::cdf((center + mean - end) / sd.max(1e-9))
+            };
+            linear.errors.iter().map(part).sum()
+        };
+        let of_row = |row: &[f32]| {
+            let center = linear.intercept
+                + linear.coefficients[0] * f64::from(row[0])
+                + linear.coefficients[1] * f64::from(row[1]);
+            (0..3).map(|end| above(center, f64::from(end) + 0.5)).sum::<f64>()
+        };
+        cells.x().chunks_exact(cells.stride()).map(of_row).sum::<f64>()
+    };
+    assert!((mean(&linear) / sum - 1.0).abs() < 0.03, "{}", mean(&linear) / sum);
+    assert!((mean(&plain) / sum - 1.0).abs() > 0.05, "{}", mean(&plain) / sum);
+}

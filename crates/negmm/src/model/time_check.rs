@@ -141,7 +141,9 @@ fn predictions(data: &Dataset, train: &[u32], rows: &[u32], seed: u64) -> Result
         &filled
     };
     let chosen = data.select(rows);
-    let linear = Linear::fit(data, train, 1);
+    // The mean itself, not that of a latent value.
+    let observed = data.select(train).without_intervals();
+    let linear = Linear::fit(&observed, &(0..train.len() as u32).collect::<Vec<_>>(), 1);
     let of_row = |row: &[f32]| -> f64 {
         linear.intercept + row.iter().zip(&linear.coefficients).map(|(x, beta)| f64::from(*x) * beta).sum::<f64>()
     };
