@@ -170,8 +170,7 @@ impl Bench {
         self.pass.read::<L>(&self.x, STRIDE, &rows);
         self.pass.forward::<L>(Activation::Relu, &self.weights, None);
         let loss = self.loss::<L>(&y);
-        self.gradient.fill(Chunk::ZERO);
-        self.pass.backward::<L>(&self.weights, &mut self.gradient, false);
+        self.pass.backward::<L>(&self.weights, &mut self.gradient, true, false);
         self.adam::<L>();
         loss
     }

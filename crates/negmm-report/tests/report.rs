@@ -56,8 +56,9 @@ fn one_input_has_every_plot_and_the_same_bytes_again() {
     let train = Toy::Bimodal.sample(600, &mut Rng::new(3, 0));
     let model = fit(&train, "y", &method("ne-gmm", "60")).unwrap();
     let first = report(&model, &train);
-    let expected = "scores murphy observed fan effect-1 pit coverage coverage-by-width reliability widths variance row-widest \
-        row-narrowest row-surprising row-bimodal loss validation-nll validation-crps";
+    let expected = "scores murphy observed fan effect-1 contributions contributions-rows along-1 pit coverage \
+        coverage-by-width reliability widths variance row-widest row-narrowest row-surprising row-bimodal loss \
+        validation-nll validation-crps";
     assert_eq!(names(&first).join(" "), expected);
     let again = report(&Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), &train);
     assert!(first.html() == again.html());
