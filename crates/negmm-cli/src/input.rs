@@ -1,9 +1,12 @@
 //! Models and data from files or standard input.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use negmm::data::{ColumnRoles, Dialect, KeptColumn, KeptType, RowStream, Schema};
 use negmm::forecast::BacktestOrigins;
+use negmm::recalibration::Recalibration;
 use negmm::{Error, Loaded, Table};
 
 use crate::arguments::predict::OriginFlags;
@@ -28,12 +31,23 @@ pub fn origins(flags: &OriginFlags) -> BacktestOrigins {
 /// The model in a file, or on standard input for `-`, unless the data are there.
 pub fn model(path: &Path, data: Option<&str>) -> Result<Loaded, Error> {
     if path != Path::new("-") {
-        return Loaded::load(path);
+        return Loaded::load(path).map_err(|error| if is_recalibration(path) { no_model(path) } else { error });
     }
     if data == Some("-") {
         return Err(Error::options("the model and the data cannot both come from standard input"));
     }
     Loaded::read_from(std::io::stdin()).map_err(|error| error.in_file(STANDARD_INPUT))
+}
+
+fn is_recalibration(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut beginning));
+    read.is_ok() && Recalibration::is_beginning(&beginning)
+}
+
+fn no_model(path: &Path) -> Error {
+    let message = "this is a recalibration of predictions, not a model: use it with `negmm recalibrate`";
+    Error::model(message).in_file(path)
 }
 
 /// A whole table from a file, or from standard input for `-`.

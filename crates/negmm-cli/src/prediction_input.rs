@@ -78,7 +78,8 @@ pub fn chunk_rows(forms: &[Form]) -> usize {
 /// Sentences about rows that were left out or put right.
 pub fn warnings(reader: &PredictionReader, target: &str) -> Vec<String> {
     let without = (reader.without_target() > 0).then(|| input::without_target(reader.without_target(), target));
-    without.into_iter().chain(unpredicted(reader.without_prediction())).chain(crossing(reader.crossing())).collect()
+    let of_keys = unpredicted(reader.without_prediction()).into_iter().chain(repeated(reader.repeated_keys()));
+    without.into_iter().chain(of_keys).chain(crossing(reader.crossing())).collect()
 }
 
 /// The same of predictions of several targets.
@@ -86,8 +87,8 @@ pub fn vector_warnings(reader: &VectorReader) -> Vec<String> {
     let without = reader.without_target();
     let (lack, are) = if without == 1 { ("lacks", "is") } else { ("lack", "are") };
     let sentence = format!("{} {lack} a target and {are} left out", counted(without, "row"));
-    let rest = unpredicted(reader.without_prediction()).into_iter().chain(crossing(reader.crossing()));
-    (without > 0).then_some(sentence).into_iter().chain(rest).collect()
+    let of_keys = unpredicted(reader.without_prediction()).into_iter().chain(repeated(reader.repeated_keys()));
+    (without > 0).then_some(sentence).into_iter().chain(of_keys).chain(crossing(reader.crossing())).collect()
 }
 
 /// A sentence about outcomes of another file without predictions.
@@ -95,6 +96,13 @@ fn unpredicted(rows: usize) -> Option<String> {
     let (have, are) = if rows == 1 { ("has", "is") } else { ("have", "are") };
     let sentence =
         || format!("{} of the file of targets {have} no prediction and {are} not scored", counted(rows, "row"));
+    (rows > 0).then(sentence)
+}
+
+/// A sentence about rows with the key of a row before them.
+fn repeated(rows: usize) -> Option<String> {
+    let (has, its) = if rows == 1 { ("has", "its target counts") } else { ("have", "their targets count") };
+    let sentence = || format!("{} {has} the key of a row before: {its} again", counted(rows, "row"));
     (rows > 0).then(sentence)
 }
 

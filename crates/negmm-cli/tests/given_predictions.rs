@@ -156,6 +156,10 @@ fn targets_of_another_file_are_found_by_a_key_in_any_order() {
     );
     folder.write("truth.csv", "id,outcome\n1,2\n1,3\n");
     folder.refused(&by_key[..8], 1, "truth.csv, row 2, column \"id\": the key \"1\" occurs twice");
+    folder.write("truth.csv", "id,outcome\n1,2\n");
+    folder.write("p.csv", "id,mean,sd\n1,2,1\n1,3,1\n");
+    let outcome = folder.done(&["score", "p.csv", "--truth", "truth.csv", "--key", "id", "--target", "outcome"]);
+    assert_eq!(outcome.err, "warning: 1 row has the key of a row before: its target counts again\n");
 }
 
 #[test]
@@ -259,11 +263,10 @@ fn recalibration_restores_coverage_on_fresh_rows() {
     assert!(text.starts_with("y,g,draw_1,"), "{text}");
     // A group that was not there before, and another file.
     folder.write("other.csv", quantiles(3, 2, 1.0, 0.0).replace(",b,", ",c,"));
-    folder.refused(
-        &["recalibrate", "cal.negmm", "other.csv", "-o", "out.csv"],
-        1,
-        "other.csv, row 2: the group \"c\" was not among those of the calibration (a, b)",
-    );
+    let unknown = "other.csv, row 2: the group \"c\" was not among those of the calibration (a, b)";
+    let recalibrate = ["recalibrate", "cal.negmm", "other.csv", "-o", "out.csv", "--draws", "3"];
+    folder.refused(&recalibrate[..5], 1, unknown);
+    folder.refused(&recalibrate, 1, unknown);
     folder.refused(
         &["recalibrate", "new.csv", "other.csv", "-o", "out.csv"],
         1,
@@ -291,6 +294,12 @@ fn comparisons_are_paired_and_find_rows_by_key() {
     assert_eq!(straight["files"][1]["scores"], turned["files"][1]["scores"]);
     let test = &straight["files"][1]["scores"]["crps"]["against_best"];
     assert!(test["p_value"].as_f64().unwrap() < 1e-6 && test["difference"].as_f64().unwrap() > 0.05, "{test}");
+    lines[2] = lines[1].clone();
+    folder.write("twice.csv", lines.join("\n"));
+    for files in ["twice.csv,good.csv", "good.csv,twice.csv"] {
+        let arguments = ["compare", "--predictions", files, "--target", "y", "--key", "id"];
+        folder.refused(&arguments, 1, "the keys of twice.csv are not unique");
+    }
     let compare = |files: &str, code: i32, message: &str| {
         folder.refused(&["compare", "--predictions", files, "--target", "y"], code, message);
     };
@@ -563,9 +572,26 @@ fn hostile_predictions_leave_nothing_half_written() {
     }
     folder.write("good.csv", quantiles(200, 1, 1.0, 0.0));
     folder.done(&["calibrate", "--predictions", "good.csv", "--target", "y", "-o", "cal.negmm"]);
+    // A recalibration is no model.
+    let message = "cal.negmm: this is a recalibration of predictions, not a model: use it with `negmm recalibrate`";
+    folder.refused(&["inspect", "cal.negmm"], 1, message);
+    folder.refused(&["predict", "cal.negmm", "good.csv"], 1, message);
     let arguments = ["recalibrate", "cal.negmm", "p.csv", "-o", "out.csv"];
-    folder.refused(&arguments, 1, message);
+    folder.refused(&arguments, 1, "p.csv, row 3, column \"q0.5\": the number is missing");
     assert!(!folder.path("out.csv").exists());
+    // A group that is missing.
+    folder.write("p.csv", "y,g,q0.1,q0.9\n1,a,0,2\n1,,0,2\n");
+    let message = "p.csv, row 2, column \"g\": the group is missing";
+    folder.refused(&["score", "p.csv", "--target", "y", "--by", "g"], 1, message);
+    // Certain and right: a standard error of 0 has no digits, and the score of moments is infinitely good.
+    folder.write("p.csv", "y,q0.1,q0.9\n1,1,1\n2,2,2\n");
+    let text = folder.done(&["score", "p.csv", "--target", "y"]).text();
+    let line = |name: &str| -> Vec<&str> {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        line[name.len()..].split_whitespace().collect()
+    };
+    assert_eq!(line("RMSE (of the mean)"), ["0.000", "-"]);
+    assert_eq!(line("Dawid-Sebastiani score "), ["-inf", "-"]);
     // Infinite quantiles, and a target that is infinite.
     folder.write("p.csv", "y,q0.1,q0.9\n1,-inf,2\n");
     folder.refused(
@@ -588,7 +614,7 @@ fn hostile_predictions_leave_nothing_half_written() {
     // Two columns of one level, and a level beyond 1.
     for (header, message) in [
         ("y,q0.5,q0.50", "p.csv: the columns \"q0.5\" and \"q0.50\" are both quantiles of level 0.5"),
-        ("y,q0.5,q50", "p.csv, column \"q50\": expected a level of a quantile from 0 to 1, found 50"),
+        ("y,q0.5,q50", "p.csv, column \"q50\": expected a level of a quantile from 0 to 1, found 50: name it q0.5"),
     ] {
         folder.write("p.csv", format!("{header}\n1,0,2\n"));
         folder.refused(&["score", "p.csv", "--target", "y"], 1, message);

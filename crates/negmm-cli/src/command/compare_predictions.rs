@@ -152,6 +152,15 @@ fn read(
     Ok(scored)
 }
 
+/// The position of each key.
+fn positions<'a>(name: &str, keys: &'a [String]) -> Result<HashMap<&'a str, usize>, Error> {
+    let positions: HashMap<&str, usize> = keys.iter().map(String::as_str).zip(0..).collect();
+    match positions.len() < keys.len() {
+        true => Err(Error::data(format!("the keys of {name} are not unique"))),
+        false => Ok(positions),
+    }
+}
+
 /// Puts the rows of `other` into the order of `first`: by key where there is one. Their targets must be the same.
 fn align(first: &Scored, other: &mut Scored) -> Result<(), Error> {
     let (one, two) = (first.name.clone(), other.name.clone());
@@ -163,10 +172,8 @@ fn align(first: &Scored, other: &mut Scored) -> Result<(), Error> {
         )));
     }
     if !first.keys.is_empty() {
-        let positions: HashMap<&str, usize> = other.keys.iter().map(String::as_str).zip(0..).collect();
-        if positions.len() < other.keys.len() {
-            return Err(Error::data(format!("the keys of {two} are not unique")));
-        }
+        positions(&one, &first.keys)?;
+        let positions = positions(&two, &other.keys)?;
         let order: Vec<usize> = first
             .keys
             .iter()

@@ -117,23 +117,19 @@ pub fn run(arguments: &Recalibrate, shared: &Shared) -> Result<(), Error> {
             None => error,
         };
         let values = match arguments.draws {
-            None => learnt.quantiles(&chunk.predictions, &chunk.groups, &levels).map_err(failed)?,
+            None => learnt.quantiles(&chunk.predictions, &chunk.groups, &levels),
             Some(draws) => {
-                let mut values = Vec::with_capacity(draws * chunk.rows.len());
-                for at in 0..chunk.rows.len() {
+                // A level of exactly 0 has no quantile.
+                let lowest = learnt.lowest_level().max(f64::EPSILON);
+                let of_row = |at: usize| {
                     let mut rng = Rng::new(arguments.seed, LEVELS + (rows + at) as u64);
-                    // A level of exactly 0 has no quantile.
-                    let lowest = learnt.lowest_level().max(f64::EPSILON);
-                    let levels: Vec<f64> = (0..draws).map(|_| rng.uniform().clamp(lowest, 1.0 - lowest)).collect();
-                    let group = chunk.groups.get(at).cloned();
-                    let row = chunk.predictions.select(&[at]);
-                    for level in &levels {
-                        values.extend(learnt.quantiles(&row, group.as_slice(), &[*level])?);
-                    }
-                }
-                values
+                    (0..draws).map(move |_| rng.uniform().clamp(lowest, 1.0 - lowest))
+                };
+                let levels: Vec<f64> = (0..chunk.rows.len()).flat_map(of_row).collect();
+                learnt.quantiles_of_rows(&chunk.predictions, &chunk.groups, &levels)
             }
         };
+        let values = values.map_err(failed)?;
         file.write(&Encoded::new(&Columns::of_numbers(&chunk.kept, &names, values)?, format)?)?;
         rows += chunk.rows.len();
         bar.add(chunk.rows.len());

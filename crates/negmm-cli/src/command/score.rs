@@ -193,6 +193,11 @@ pub fn label(name: &str) -> String {
     name.replace('_', " ")
 }
 
+/// A standard error where there is one.
+fn known(se: f64) -> String {
+    if se.is_finite() { number(se) } else { "-".into() }
+}
+
 impl Outcome {
     fn text(&self, by: Option<&str>) -> String {
         let summary = &self.summary;
@@ -204,11 +209,10 @@ impl Outcome {
             }
             if name == "squared_error" {
                 let rmse = mean.sqrt();
-                lines.push(vec!["RMSE (of the mean)".into(), number(rmse), number(0.5 * se / rmse)]);
+                lines.push(vec!["RMSE (of the mean)".into(), number(rmse), known(0.5 * se / rmse)]);
                 continue;
             }
-            let se = if se.is_nan() { "-".into() } else { number(*se) };
-            lines.push(vec![label(name), if mean.is_finite() { number(*mean) } else { "inf".into() }, se]);
+            lines.push(vec![label(name), if mean.is_finite() { number(*mean) } else { mean.to_string() }, known(*se)]);
         }
         let mut text = text_table::table(&lines);
         let mut lines =

@@ -13,14 +13,25 @@ pub struct ScoreMeans {
     means: Vec<f64>,
     squares: Vec<f64>,
     infinite: Vec<u64>,
+    /// The largest infinite score of each.
+    extremes: Vec<f64>,
 }
 
 impl ScoreMeans {
     /// Of no row.
     pub fn new(names: Vec<String>) -> Self {
         let zeros = vec![0.0; names.len()];
-        let infinite = vec![0; names.len()];
-        Self { names, rows: 0, weight: 0.0, squared_weight: 0.0, means: zeros.clone(), squares: zeros, infinite }
+        let (infinite, extremes) = (vec![0; names.len()], vec![f64::NEG_INFINITY; names.len()]);
+        Self {
+            names,
+            rows: 0,
+            weight: 0.0,
+            squared_weight: 0.0,
+            means: zeros.clone(),
+            squares: zeros,
+            infinite,
+            extremes,
+        }
     }
 
     /// The names of the scores.
@@ -44,6 +55,7 @@ impl ScoreMeans {
         for (at, score) in scores.iter().enumerate() {
             if !score.is_finite() {
                 self.infinite[at] += 1;
+                self.extremes[at] = self.extremes[at].max(if score.is_nan() { f64::INFINITY } else { *score });
                 continue;
             }
             // West's update of weighted means.
@@ -53,7 +65,7 @@ impl ScoreMeans {
         }
     }
 
-    /// Name, mean and standard error of each score; an infinite mean has none.
+    /// Name, mean and standard error of each score; an infinite mean has none, and is the worst of infinite scores.
     ///
     /// # Errors
     /// When there is no row, or all weights are 0.
@@ -67,7 +79,7 @@ impl ScoreMeans {
         let effective = self.weight * self.weight / self.squared_weight;
         let of = |(at, name): (usize, &String)| {
             if self.infinite[at] > 0 {
-                return (name.clone(), f64::INFINITY, f64::NAN);
+                return (name.clone(), self.extremes[at], f64::NAN);
             }
             let variance = self.squares[at] / self.weight;
             let se = if effective > 1.0 { (variance / (effective - 1.0)).sqrt() } else { f64::NAN };

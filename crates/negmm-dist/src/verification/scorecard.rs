@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::means::ScoreMeans;
 use super::pit::{PitHistogram, randomised_pit};
 use super::{
-    QuantileWeight, brier_score, cde_loss, interval_score, quantile_score, quantile_weighted_crps,
-    threshold_weighted_crps, weighted_interval_score,
+    QuantileWeight, brier_score, cde_loss, dawid_sebastiani_score, interval_score, quantile_score,
+    quantile_weighted_crps, threshold_weighted_crps, weighted_interval_score,
 };
 use crate::distribution::Distribution;
 use crate::distribution_ref::{DistributionKind, DistributionRef};
@@ -88,14 +88,13 @@ impl ScoreSpec {
 
     /// The scores of a row, in the order of [`ScoreSpec::names`].
     fn score(&self, row: DistributionRef<'_>, y: f64, levels: &[f64]) -> Vec<f64> {
-        let (mean, variance) = (row.mean(), row.variance());
-        let error = y - mean;
+        let error = y - row.mean();
         let mut scores = vec![
             row.crps(y),
             row.nll(y),
             error * error,
             (y - row.quantile(0.5)).abs(),
-            error * error / variance + libm::log(variance),
+            dawid_sebastiani_score(&row, y),
             cde_loss(row, y),
         ];
         let quantiles: Vec<f64> = match row.kind {

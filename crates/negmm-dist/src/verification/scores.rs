@@ -36,10 +36,14 @@ pub fn brier_score(row: &impl Distribution, y: f64, threshold: f64) -> f64 {
     difference * difference
 }
 
-/// Dawid-Sebastiani score, which needs only mean and variance. Of a variance of 0 it is infinite unless `y` is the mean.
+/// Dawid-Sebastiani score, which needs only mean and variance. Of a variance of 0 it is infinite: negative where `y` is the mean.
 pub fn dawid_sebastiani_score(row: &impl Distribution, y: f64) -> f64 {
     let (error, variance) = (y - row.mean(), row.variance());
-    error * error / variance + libm::log(variance)
+    let distance = if error == 0.0 { 0.0 } else { error * error / variance };
+    match distance.is_infinite() {
+        true => f64::INFINITY,
+        false => distance + libm::log(variance),
+    }
 }
 
 /// CDE loss (Izbicki and Lee, 2016), the quadratic score of densities: ∫ f(t)² dt - 2 f(y). Of counts it is that of the point

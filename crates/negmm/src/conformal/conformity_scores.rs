@@ -6,6 +6,8 @@
 //! new row is at most the fraction α of the total weight (Vovk, Gammerman and Shafer 2005; with weights Tibshirani et
 //! al. 2019).
 
+use serde::{Deserialize, Serialize};
+
 /// A score is stored only where its rank exceeds that of the previous one by more than 1/GRAIN; the scores between
 /// are counted with the previous one. The probability that a set excludes is smaller by at most 1/200 for that, and a
 /// million rows take 1,900 numbers.
@@ -15,7 +17,8 @@ const GRAIN: usize = 200;
 const ROUNDING: f64 = 1e-12;
 
 /// Conformity scores in ascending order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ConformityScores {
     /// Distinct values.
     pub(crate) scores: Vec<f64>,

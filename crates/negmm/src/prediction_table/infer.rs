@@ -68,7 +68,10 @@ fn quantiles(names: &[&str]) -> Result<Option<Form>> {
         return Ok(None);
     }
     if let Some((level, name)) = columns.iter().find(|(level, _)| !(0.0..=1.0).contains(level)) {
-        let message = format!("expected a level of a quantile from 0 to 1, found {level}");
+        // 5 for 5 %
+        let percent =
+            if *level > 1.0 && *level <= 100.0 { format!(": name it q{}", level / 100.0) } else { String::new() };
+        let message = format!("expected a level of a quantile from 0 to 1, found {level}{percent}");
         return Err(Error::data(message).in_column(name));
     }
     in_order(&mut columns)?;
@@ -233,7 +236,10 @@ mod tests {
     fn what_does_not_fit_is_an_error() {
         let error = |names: &str| infer(names).unwrap_err().to_string();
         assert_eq!(error("q0.5 0.5"), "the columns \"q0.5\" and \"0.5\" are both quantiles of level 0.5");
-        assert_eq!(error("q5 q50"), "column \"q5\": expected a level of a quantile from 0 to 1, found 5");
+        assert_eq!(
+            error("q5 q50"),
+            "column \"q5\": expected a level of a quantile from 0 to 1, found 5: name it q0.05"
+        );
         assert_eq!(error("weight_1 mean_1"), "the mixture has a column weight_1, but no column sd_1");
         assert_eq!(error("lower_0.9"), "there is a column lower_0.9, but no column upper_0.9");
         assert!(error("lower upper").starts_with("the columns lower and upper need the coverage of their intervals"));

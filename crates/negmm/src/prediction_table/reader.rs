@@ -8,7 +8,7 @@ use negmm_dist::{Error, Predictions, Result};
 
 use super::distributions::numbers;
 use super::form::{Form, FormHints};
-use super::targets::{Targets, keys};
+use super::targets::{Targets, texts};
 
 /// The columns of a file of predictions besides the predictions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,6 +119,11 @@ impl PredictionReader {
         self.targets.as_ref().map_or(0, Targets::not_found)
     }
 
+    /// Rows so far with a key of another row before, whose target counts again.
+    pub fn repeated_keys(&self) -> usize {
+        self.targets.as_ref().map_or(0, Targets::repeated)
+    }
+
     /// Rows so far whose quantiles crossed and were rearranged.
     pub fn crossing(&self) -> usize {
         self.crossing
@@ -134,7 +139,7 @@ impl PredictionReader {
             let mut y = Vec::new();
             if let Some(targets) = &mut self.targets {
                 let name = self.columns.key.as_deref().unwrap_or_default();
-                let found: Vec<Option<f64>> = keys(&table, name)?.iter().map(|key| targets.find(key)).collect();
+                let found: Vec<Option<f64>> = texts(&table, name, "key")?.iter().map(|key| targets.find(key)).collect();
                 table = self.with_targets(table, &found);
                 y = found.into_iter().flatten().collect();
             } else if let Some(target) = &self.columns.target {
@@ -162,7 +167,8 @@ impl PredictionReader {
     fn chunk(&mut self, table: &Table, y: Vec<f64>, kept: Vec<KeptColumn>) -> Result<PredictionChunk> {
         let predictions = self.form.predictions(table)?;
         self.crossing += predictions.quantile_sets().map_or(0, |sets| sets.crossing());
-        let text = |name: &Option<String>| name.as_deref().map_or(Ok(Vec::new()), |name| keys(table, name));
+        let text =
+            |name: &Option<String>, kind: &str| name.as_deref().map_or(Ok(Vec::new()), |name| texts(table, name, kind));
         let weights = match self.columns.weight.as_deref() {
             Some(name) => Some(weights(table, name)?),
             None => None,
@@ -171,9 +177,9 @@ impl PredictionReader {
             predictions,
             y,
             weights,
-            groups: text(&self.columns.group)?,
-            keys: text(&self.columns.key)?,
-            times: text(&self.columns.time)?,
+            groups: text(&self.columns.group, "group")?,
+            keys: text(&self.columns.key, "key")?,
+            times: text(&self.columns.time, "time")?,
             rows: (0..table.rows()).map(|row| table.row_number(row)).collect(),
             kept,
         })

@@ -10,6 +10,7 @@ use negmm_dist::{Error, Result};
 pub struct Targets {
     by_key: HashMap<String, f64>,
     found: HashSet<String>,
+    repeated: usize,
 }
 
 impl Targets {
@@ -19,7 +20,7 @@ impl Targets {
     /// When there is no such column, a key is missing, or two rows have the same key.
     pub fn new(table: &Table, target: &str, key: &str) -> Result<Self> {
         let numbers = table.numbers(target).ok_or_else(|| table.locate(Error::options(table.absent(&[target]))))??;
-        let keys = keys(table, key)?;
+        let keys = texts(table, key, "key")?;
         let mut by_key = HashMap::with_capacity(keys.len());
         for (row, (key_of_row, y)) in keys.into_iter().zip(numbers.iter()).enumerate() {
             if y.is_nan() {
@@ -31,16 +32,23 @@ impl Targets {
             }
             by_key.insert(key_of_row, *y);
         }
-        Ok(Self { by_key, found: HashSet::new() })
+        Ok(Self { by_key, ..Self::default() })
     }
 
     /// The target of this key, which is now found.
     pub fn find(&mut self, key: &str) -> Option<f64> {
         let y = *self.by_key.get(key)?;
-        if !self.found.contains(key) {
+        if self.found.contains(key) {
+            self.repeated += 1;
+        } else {
             self.found.insert(key.to_string());
         }
         Some(y)
+    }
+
+    /// How often a key was asked for again: rows of predictions whose target had counted before.
+    pub fn repeated(&self) -> usize {
+        self.repeated
     }
 
     /// How many keys were not asked for: rows without predictions.
@@ -49,9 +57,9 @@ impl Targets {
     }
 }
 
-/// The cells of a column as text, none of them missing; numbers as they are usually written.
-pub(super) fn keys(table: &Table, name: &str) -> Result<Vec<String>> {
-    let missing = |row: usize| table.at_cell(Error::data("the key is missing"), row, name);
+/// The cells of a column of a `kind`, such as keys, as text, none of them missing; numbers as they are usually written.
+pub(super) fn texts(table: &Table, name: &str, kind: &str) -> Result<Vec<String>> {
+    let missing = |row: usize| table.at_cell(Error::data(format!("the {kind} is missing")), row, name);
     let number =
         |(row, number): (usize, &f64)| if number.is_nan() { Err(missing(row)) } else { Ok(number.to_string()) };
     match table.column(name) {

@@ -10,7 +10,7 @@ use negmm_dist::{Error, Predictions, Result};
 use super::distributions::matrix;
 use super::form::{FamilyName, Form, FormHints};
 use super::reader::{PredictionColumns, unique, weights};
-use super::targets::{Targets, keys};
+use super::targets::{Targets, texts};
 
 impl Form {
     /// The forms of a table with predictions of several targets, one for each. Draws are joint: draw 1 of one target goes with
@@ -190,6 +190,11 @@ impl VectorReader {
         self.truth.iter().map(Targets::not_found).max().unwrap_or(0)
     }
 
+    /// Rows so far with a key of another row before, whose targets count again.
+    pub fn repeated_keys(&self) -> usize {
+        self.truth.iter().map(Targets::repeated).max().unwrap_or(0)
+    }
+
     /// Rows so far, of each target, whose quantiles crossed and were rearranged.
     pub fn crossing(&self) -> usize {
         self.crossing
@@ -220,7 +225,7 @@ impl VectorReader {
     fn known(&mut self, table: &Table) -> Result<Vec<Option<Vec<f64>>>> {
         if !self.truth.is_empty() {
             let key = self.columns.key.as_deref().unwrap_or_default();
-            let keys = keys(table, key)?;
+            let keys = texts(table, key, "key")?;
             return Ok(keys
                 .iter()
                 .map(|key| self.truth.iter_mut().map(|targets| targets.find(key)).collect())
@@ -250,7 +255,7 @@ impl VectorReader {
             self.forms.iter().map(|form| form.predictions(table)).collect::<Result<_>>()?;
         self.crossing +=
             predictions.iter().filter_map(|own| own.quantile_sets()).map(|own| own.crossing()).sum::<usize>();
-        let groups = self.columns.group.as_deref().map_or(Ok(Vec::new()), |name| keys(table, name))?;
+        let groups = self.columns.group.as_deref().map_or(Ok(Vec::new()), |name| texts(table, name, "group"))?;
         let weights = self.columns.weight.as_deref().map(|name| weights(table, name)).transpose()?;
         let rows = (0..table.rows()).map(|row| table.row_number(row)).collect();
         Ok(VectorChunk { predictions, draws: self.draws(table)?, y, weights, groups, rows })

@@ -30,7 +30,7 @@ pub(super) enum Map {
     /// The factor of distances from the mean.
     Scale { factor: f64 },
     /// Tail probabilities of the targets, in ascending order, and their weights.
-    Conformal { scores: Vec<f64>, weights: Vec<f64> },
+    Conformal(ConformityScores),
 }
 
 /// The factors that are tried.
@@ -44,9 +44,7 @@ impl Map {
             RecalibrationMethod::Pit => pit(rows.scores),
             RecalibrationMethod::Scale => Self::Scale { factor: best_factor(&rows.crps) },
             RecalibrationMethod::Conformal => {
-                let ConformityScores { scores, weights } =
-                    ConformityScores::new(rows.tails.into_iter().map(|tail| (tail, 1.0)).collect());
-                Self::Conformal { scores, weights }
+                Self::Conformal(ConformityScores::new(rows.tails.into_iter().map(|tail| (tail, 1.0)).collect()))
             }
         }
     }
@@ -59,7 +57,7 @@ impl Map {
                 finite && !knots.is_empty() && knots.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1) && *slope > 0.0
             }
             Self::Scale { factor } => *factor > 0.0 && factor.is_finite(),
-            Self::Conformal { scores, weights } => {
+            Self::Conformal(ConformityScores { scores, weights }) => {
                 scores.len() == weights.len()
                     && scores.is_sorted()
                     && scores.iter().all(|score| (0.0..=1.0).contains(score))
@@ -72,7 +70,7 @@ impl Map {
     pub(super) fn lowest_level(&self) -> f64 {
         match self {
             // At least one of n + 1 rows lies outside the conformal interval.
-            Self::Conformal { weights, .. } => 0.5 / (weights.iter().sum::<f64>() + 1.0),
+            Self::Conformal(list) => 0.5 / (list.total() + 1.0),
             _ => 0.0,
         }
     }
@@ -85,13 +83,12 @@ impl Map {
                 let mean = row.mean();
                 Ok(mean + factor * (row.quantile(level) - mean))
             }
-            Self::Conformal { scores, weights } => {
-                let list = ConformityScores { scores: scores.clone(), weights: weights.clone() };
+            Self::Conformal(list) => {
                 let outside = list.threshold((2.0 * level - 1.0).abs(), 1.0).outside;
                 if outside <= 0.0 && level.min(1.0 - level) < self.lowest_level() {
-                    let rows: f64 = weights.iter().sum();
                     return Err(Error::options(format!(
-                        "the {rows} calibration rows are too few for a conformal quantile of level {level}"
+                        "the {} calibration rows are too few for a conformal quantile of level {level}",
+                        list.total()
                     )));
                 }
                 let interval = row.interval_leaving(outside);
@@ -116,9 +113,7 @@ impl fmt::Display for Map {
                 write!(f, "a map of {} knots; normal scores of the PIT had a spread of {slope:.3}", knots.len())
             }
             Self::Scale { factor } => write!(f, "distances from the mean are multiplied by {factor:.3}"),
-            Self::Conformal { weights, .. } => {
-                write!(f, "conformal intervals by {} tail probabilities", weights.iter().sum::<f64>())
-            }
+            Self::Conformal(list) => write!(f, "conformal intervals by {} tail probabilities", list.total()),
         }
     }
 }

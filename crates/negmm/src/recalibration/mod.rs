@@ -172,6 +172,11 @@ struct Group {
 }
 
 impl Recalibration {
+    /// Whether a file with this beginning is a recalibration.
+    pub fn is_beginning(bytes: &[u8]) -> bool {
+        bytes.starts_with(format!("{{\"format\":{FORMAT:?}").as_bytes())
+    }
+
     /// Reads a file that [`Recalibration::to_json`] made.
     ///
     /// # Errors
@@ -230,6 +235,17 @@ impl Recalibration {
     /// # Errors
     /// When a level is not strictly between 0 and 1, a group was not seen, or too few rows were for a conformal interval.
     pub fn quantiles(&self, predictions: &Predictions, groups: &[String], levels: &[f64]) -> Result<Vec<f64>> {
+        let mut values = self.quantiles_of_rows(predictions, groups, &levels.repeat(predictions.len()))?;
+        // The ends of conformal intervals are nested but for rounding.
+        values.chunks_mut(levels.len().max(1)).for_each(|row| row.sort_unstable_by(f64::total_cmp));
+        Ok(values)
+    }
+
+    /// Recalibrated quantiles at levels of each row's own: both rows × levels. At uniform random levels they are draws.
+    ///
+    /// # Errors
+    /// As [`Recalibration::quantiles`].
+    pub fn quantiles_of_rows(&self, predictions: &Predictions, groups: &[String], levels: &[f64]) -> Result<Vec<f64>> {
         if let Some(level) = levels.iter().find(|level| !(**level > 0.0 && **level < 1.0)) {
             return Err(Error::options(format!("expected a level strictly between 0 and 1, found {level}")));
         }
@@ -238,8 +254,9 @@ impl Recalibration {
         {
             return Err(Error::data(format!("the recalibration goes by column {by:?}: each row needs its group")));
         }
-        let mut values = Vec::with_capacity(predictions.len() * levels.len());
-        for (at, row) in predictions.rows().enumerate() {
+        let mut values = Vec::with_capacity(levels.len());
+        let count = (levels.len() / predictions.len().max(1)).max(1);
+        for (at, (row, levels)) in predictions.rows().zip(levels.chunks_exact(count)).enumerate() {
             let name = if self.by.is_some() { groups[at].as_str() } else { "" };
             let group = self.groups.binary_search_by(|group| group.name.as_str().cmp(name)).map_err(|_| {
                 let known: Vec<&str> = self.groups.iter().map(|group| group.name.as_str()).take(8).collect();
@@ -247,13 +264,9 @@ impl Recalibration {
                     format!("the group {name:?} was not among those of the calibration ({})", known.join(", "));
                 Error::data(message).at_row(at as u64)
             })?;
-            let map = &self.groups[group].map;
-            let first = values.len();
             for level in levels {
-                values.push(map.quantile(row, *level)?);
+                values.push(self.groups[group].map.quantile(row, *level)?);
             }
-            // The ends of conformal intervals are nested but for rounding.
-            values[first..].sort_unstable_by(f64::total_cmp);
         }
         Ok(values)
     }
