@@ -62,4 +62,9 @@ impl Standardised {
     pub fn mixtures(&self) -> Option<&Mixtures> {
         self.predictions.mixtures()
     }
+
+    /// The same, without a copy.
+    pub fn into_mixtures(self) -> Option<Mixtures> {
+        self.predictions.into_mixtures()
+    }
 }

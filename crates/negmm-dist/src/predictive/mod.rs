@@ -122,6 +122,14 @@ impl Predictions {
         }
     }
 
+    /// The mixture of each row without its support, if the predictions are mixtures.
+    pub fn into_mixtures(self) -> Option<Mixtures> {
+        match self.kind {
+            PredictionsKind::Mixtures(mixtures) => Some(mixtures),
+            _ => None,
+        }
+    }
+
     /// The samples of each row, if the predictions are samples.
     pub fn samples(&self) -> Option<&SampleSets> {
         match &self.kind {

@@ -19,7 +19,7 @@ const EVALUATIONS: usize = 1 << 19;
 const PAIRS: usize = 16;
 const MOST_PAIRS: usize = 1000;
 /// Predictions that are one task of a thread.
-const TASK: usize = 1024;
+const TASK: usize = 256;
 
 /// How many mixed rows are predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

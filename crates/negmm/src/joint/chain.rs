@@ -92,8 +92,7 @@ impl Nodes {
 
 /// The mixtures that a model predicts.
 fn mixtures_of(model: &Model, table: &Table) -> Result<Mixtures> {
-    let predictions = model.predict(table)?;
-    predictions.mixtures().cloned().ok_or_else(|| Error::model("a chain needs mixtures"))
+    model.predict(table)?.into_mixtures().ok_or_else(|| Error::model("a chain needs mixtures"))
 }
 
 /// The table with these targets as columns.

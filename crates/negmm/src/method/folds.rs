@@ -250,7 +250,7 @@ impl Folds {
     fn fold_predictions(&self, fold: &Fold, job: &Job, trained: &Trained) -> Result<Vec<Mixtures>> {
         let predicted = |predictor: Predictor, rows: &[u32]| -> Result<Mixtures> {
             let predictions = predictor.predict(&self.data.select(rows), Isa::best())?;
-            Ok(predictions.mixtures().ok_or_else(unexpected_results)?.clone())
+            predictions.into_mixtures().ok_or_else(unexpected_results)
         };
         match (job, trained) {
             (Job::Network(job), Trained::Network(TrainedNetwork { parameters, cross_fitted, .. })) => {

@@ -234,11 +234,12 @@ impl Predictor {
                 let (mut mixtures, mut sizes) = (Vec::with_capacity(parts.len()), Vec::new());
                 for Part { weight, predictor, .. } in parts {
                     let predictions = predictor.predict_on(accelerator, data, isa)?;
-                    let own = predictions.mixtures().ok_or_else(|| Error::model("a stack predicts mixtures"))?;
+                    let own = predictions.into_mixtures().ok_or_else(|| Error::model("a stack predicts mixtures"))?;
                     sizes.extend(vec![own.components() / predictor.members(); predictor.members()]);
-                    mixtures.push(own.clone().scale_weights(*weight));
+                    mixtures.push(own.scale_weights(*weight));
                 }
                 let mut stacked = Mixtures::concatenate_components(&mixtures);
+                drop(mixtures);
                 if let Some(bounds) = bounds {
                     stacked = pool_of_truncated(stacked, &sizes, *bounds);
                 }
