@@ -254,9 +254,13 @@ impl Recalibration {
         {
             return Err(Error::data(format!("the recalibration goes by column {by:?}: each row needs its group")));
         }
-        let mut values = Vec::with_capacity(levels.len());
-        let count = (levels.len() / predictions.len().max(1)).max(1);
-        for (at, (row, levels)) in predictions.rows().zip(levels.chunks_exact(count)).enumerate() {
+        let (rows, found) = (predictions.len(), levels.len());
+        if !found.is_multiple_of(rows) {
+            return Err(Error::data(format!("expected as many levels for each of {rows} rows, found {found} in all")));
+        }
+        let mut values = Vec::with_capacity(found);
+        let of_rows = levels.chunks_exact((found / rows.max(1)).max(1));
+        for (at, (row, levels)) in predictions.rows().zip(of_rows).enumerate() {
             let name = if self.by.is_some() { groups[at].as_str() } else { "" };
             let group = self.groups.binary_search_by(|group| group.name.as_str().cmp(name)).map_err(|_| {
                 let known: Vec<&str> = self.groups.iter().map(|group| group.name.as_str()).take(8).collect();
