@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 #: Modules whose public names are listed beside those of the package itself.
-MODULES = ["metrics"]
+MODULES = ["metrics", "plots", "composite", "skpro", "sktime", "mlflow", "spark", "dask", "ray"]
 
 
 def page(package):
@@ -19,19 +19,22 @@ def page(package):
                 where.setdefault(node.name, (module, node))
     text = "# Python reference\n\nEvery public class and function, from its docstring. The [guide](python.md) shows how they go together.\n"
     for module, prefix in [("__init__", "negmm"), *((name, f"negmm.{name}") for name in MODULES)]:
+        own = {node.name: node for node in trees[module].body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         text += f"\n## {prefix}\n"
         for name in public(trees[module]):
-            if name in where and name not in MODULES:
-                text += entry(prefix, where[name][1])
+            node = own.get(name) or where.get(name, (None, None))[1]
+            if node is not None and name not in MODULES:
+                text += entry(prefix, node)
     return text
 
 
 def public(tree):
-    """The names of `__all__`."""
+    """The names of `__all__`; without one, what is defined there and has a docstring."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
             return [element.value for element in node.value.elts if isinstance(element, ast.Constant)]
-    return []
+    named = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node)]
+    return [node.name for node in named if not node.name.startswith("_")]
 
 
 def signature(node):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from negmm import _native, plots
+from negmm.by_quantiles import summary_frame
 from negmm.html_repr import html_table
 from negmm.plotting import plot_row
 from negmm.seed import seed_of
@@ -129,23 +130,20 @@ class Distribution:
     @classmethod
     def concat(cls, parts: Sequence[Distribution]) -> Distribution:
         """The rows of several distributions one after the other; all mixtures or all samples, on one support and of as
-        many members. Members with fewer components are padded with components of weight 0. ``np.concatenate`` does the
-        same."""
+        many members. Members with fewer components are padded with components of weight 0. ``np.concatenate`` also
+        takes parts that differ (see :func:`negmm.composite.concatenated`)."""
         rows = [part._rows() for part in parts]
-        supports = {part._predictions.support() for part in rows}
-        kinds = {part._predictions.sample_count for part in rows}
-        if len(supports) != 1 or len(kinds) != 1:
+        if not cls._are_alike(parts):
             raise ValueError(
-                "expected distributions of one kind: all mixtures, or as many samples each, on one support"
+                "expected distributions of one kind: all mixtures or as many samples each, on one support and of as "
+                "many members; np.concatenate also takes others"
             )
-        members = sorted({part._predictions.members for part in rows})
-        if len(members) != 1:
-            raise ValueError(f"expected distributions of as many members each, found {members[0]} and {members[-1]}")
-        if kinds != {None}:
+        members, samples_each = rows[0]._predictions.members, rows[0]._predictions.sample_count
+        if samples_each is not None:
             floor = max(part._parts()[1] for part in rows)
             samples = np.concatenate([part.samples for part in rows])
-            between = np.concatenate([part.var_parts()[1] for part in rows]) if members[0] > 1 else None
-            predictions = _native.Predictions.of_samples(samples, floor, members[0], between)
+            between = np.concatenate([part.var_parts()[1] for part in rows]) if members > 1 else None
+            predictions = _native.Predictions.of_samples(samples, floor, members, between)
         else:
             each = [part._predictions.member_sizes or [part.means.shape[1]] for part in rows]
             sizes = [max(of_member) for of_member in zip(*each, strict=True)]
@@ -155,10 +153,16 @@ class Distribution:
                 )
                 for name, filler in (("weights", 0.0), ("means", 0.0), ("sds", 1.0))
             )
-            predictions = _native.Predictions.of_mixtures(weights, means, sds, sizes if members[0] > 1 else [])
+            predictions = _native.Predictions.of_mixtures(weights, means, sds, sizes if members > 1 else [])
         indices = [part._index for part in rows]
         index = indices[0].append(indices[1:]) if all(index is not None for index in indices) else None
-        return cls(predictions.with_support(*supports.pop()), index, rows[0]._n_jobs)
+        return cls(predictions.with_support(*rows[0]._predictions.support()), index, rows[0]._n_jobs)
+
+    @staticmethod
+    def _are_alike(parts: Sequence[Distribution]) -> bool:
+        """Whether all are of one kind, on one support and of as many members."""
+        own = [part._predictions for part in parts]
+        return len({(part.support(), part.sample_count, part.components is None, part.members) for part in own}) == 1
 
     @classmethod
     def pool(cls, parts: Sequence[Distribution], weights: ArrayLike | None = None) -> Distribution:
@@ -174,7 +178,7 @@ class Distribution:
         if not rows or len({len(part) for part in rows}) != 1:
             raise ValueError("expected distributions of as many rows each")
         if len(supports) != 1 or any(part._predictions.components is None for part in rows):
-            raise ValueError("expected mixtures on one support")
+            raise ValueError("expected mixtures on one support; negmm.composite.pooled also takes others")
         shares = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         shares = shares / shares.sum()
         sizes = [part.means.shape[1] for part in rows]
@@ -186,8 +190,10 @@ class Distribution:
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """``np.concatenate`` of distributions, which functions such as ``cross_val_predict`` call."""
+        from negmm.composite import concatenated
+
         if function is np.concatenate and len(args) == 1 and kwargs.get("axis", 0) == 0:
-            return Distribution.concat(list(args[0]))
+            return concatenated(list(args[0]))
         return NotImplemented
 
     def rescaled(self, shift: float, scale: float) -> Distribution:
@@ -464,20 +470,14 @@ class Distribution:
     ) -> Any:
         """A frame with ``mean``, ``sd`` and optionally quantiles, interval ends and components, named as the
         command line names them: ``q0.05``, ``lower_0.9``, ``upper_0.9``, ``weight_1``, ``mean_1``, ``sd_1``."""
-        import pandas
-
-        columns: dict[str, Any] = {"mean": np.atleast_1d(self.mean()), "sd": np.atleast_1d(self.std())}
-        for level in quantiles:
-            columns[f"q{level:g}"] = np.atleast_1d(self.ppf(level))
-        for coverage in interval:
-            lower, upper = self.interval(coverage)
-            columns[f"lower_{coverage:g}"], columns[f"upper_{coverage:g}"] = np.atleast_1d(lower), np.atleast_1d(upper)
+        frame = summary_frame(self, interval, quantiles)
         if components:
             parts = {"weight": self.weights, "mean": self.means, "sd": self.sds}
             for name, part in parts.items():
                 part = np.atleast_2d(part)
-                columns.update({f"{name}_{k + 1}": part[:, k] for k in range(part.shape[1])})
-        return pandas.DataFrame(columns, index=self._index)
+                for k in range(part.shape[1]):
+                    frame[f"{name}_{k + 1}"] = part[:, k]
+        return frame
 
     def plot(self, row: int | Sequence[int] = 0, ax: Any = None, interval: float = 0.9) -> Any:
         """Plots the density of one row with its mean and central interval; returns the axes. Of samples it is their

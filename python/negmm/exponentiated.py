@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
+from negmm.by_quantiles import ByQuantiles, of_rows
 from negmm.distribution import RowValues, Distribution, Numbers
 
 
-class Exponentiated:
+class Exponentiated(ByQuantiles):
     """The distribution of ``shift + scale · exp(Z)`` for each row, exact: a mixture of shifted log-normal
     distributions.
 
     It has ``pdf``, ``cdf``, ``ppf``, ``mean``, ``crps`` and more, as :class:`negmm.Distribution` has. Moments and the
-    CRPS are in closed form, and need a Z without bounds or grid.
+    CRPS are in closed form, and integrals over the quantiles where Z has bounds or a grid.
 
     Parameters
     ----------
@@ -40,9 +41,6 @@ class Exponentiated:
     def shape(self) -> tuple[int, ...]:
         return self.base.shape
 
-    def __len__(self) -> int:
-        return len(self.base)
-
     def __getitem__(self, rows: Any) -> Exponentiated:
         return Exponentiated(self.base[rows], self.shift, self.scale)
 
@@ -56,8 +54,7 @@ class Exponentiated:
 
     def _z(self, y: ArrayLike) -> Numbers:
         """Z where the target is ``y``; -inf at and below the infimum."""
-        targets = np.asarray(y, dtype=np.float64)
-        targets = targets[:, 0] if targets.shape == (*self.shape, 1) else targets
+        targets = of_rows(y, self.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
             inside = (targets - self.shift) / self.scale
             return np.where(inside > 0, np.log(inside), np.where(np.isnan(inside), np.nan, -np.inf))
@@ -97,9 +94,6 @@ class Exponentiated:
     def isf(self, q: ArrayLike) -> RowValues:
         return self._y(self.base.isf(q))
 
-    def median(self) -> RowValues:
-        return self.ppf(0.5)
-
     def interval(self, confidence: ArrayLike = 0.95) -> tuple[RowValues, RowValues]:
         lower, upper = self.base.interval(confidence)
         return self._y(lower), self._y(upper)
@@ -108,18 +102,19 @@ class Exponentiated:
         return self._y(self.base.rvs(size, random_state))
 
     def mean(self) -> RowValues:
+        if not self._is_whole_line():
+            return super().mean()
         weights, means, sds = self._components()
         return self.shift + self.scale * (weights * np.exp(means + 0.5 * sds**2)).sum(axis=-1)
 
     def var(self) -> RowValues:
+        if not self._is_whole_line():
+            return super().var()
         weights, means, sds = self._components()
         inside = np.exp(means + 0.5 * sds**2)
         mean = (weights * inside).sum(axis=-1, keepdims=True)
         within = inside**2 * np.expm1(sds**2)
         return self.scale**2 * (weights * (within + (inside - mean) ** 2)).sum(axis=-1)
-
-    def std(self) -> RowValues:
-        return np.sqrt(self.var())
 
     def crps(self, y: ArrayLike) -> RowValues:
         """E|Y - y| - E|Y - Y'| / 2, where for log-normal Y and X, or X = y (Baran and Lerch 2015)
@@ -127,6 +122,8 @@ class Exponentiated:
         E|Y - X| = E Y (2 Phi((m_Y - m_X + s_Y²) / s) - 1) + E X (2 Phi((m_X - m_Y + s_X²) / s) - 1) with s² = s_Y² +
         s_X².
         """
+        if not self._is_whole_line():
+            return super().crps(y)
         weights, means, sds = self._components()
         z = self._z(y)
         if z.shape != self.shape:
@@ -141,11 +138,11 @@ class Exponentiated:
             spread += weights[..., k] * pairs.sum(axis=-1)
         return self.scale * (distance - 0.5 * spread) + below
 
+    def _is_whole_line(self) -> bool:
+        """Whether Z has neither bounds nor a grid: else there are no closed forms, but integrals over the quantiles."""
+        return self.base.support() == (-np.inf, np.inf) and self.base.measure != "discrete"
+
     def _components(self) -> tuple[Numbers, Numbers, Numbers]:
-        if self.base.support() != (-np.inf, np.inf) or self.base.measure == "discrete":
-            raise ValueError(
-                "moments and the CRPS have no closed form where the logarithm of the target has bounds or a grid"
-            )
         return self.base.weights, self.base.means, self.base.sds
 
 

@@ -14,6 +14,7 @@ from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
+from negmm.composite import pooled
 from negmm.distribution import Distribution, Numbers
 from negmm.exponentiated import Exponentiated
 from negmm.regressor import DistributionRegressor
@@ -51,10 +52,10 @@ def predict_dist(estimator: Any, X: Any) -> Any:
     if isinstance(estimator, BaggingRegressor):
         features = estimator.estimators_features_
         pairs = zip(estimator.estimators_, features, strict=True)
-        return Distribution.pool([predict_dist(member, _columns(X, chosen)) for member, chosen in pairs])
+        return pooled([predict_dist(member, _columns(X, chosen)) for member, chosen in pairs])
     if isinstance(estimator, VotingRegressor):
         parts = [predict_dist(member, X) for member in estimator.estimators_]
-        return Distribution.pool(parts, estimator._weights_not_none)
+        return pooled(parts, estimator._weights_not_none)
     if isinstance(estimator, MultiOutputRegressor):
         return [predict_dist(member, X) for member in estimator.estimators_]
     if isinstance(estimator, RegressorChain):

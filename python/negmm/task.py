@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any, TypedDict
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
@@ -69,11 +69,13 @@ def task_of(
         raise ValueError('censoring="interval" needs a y of two columns: the lower and upper bound of each target')
     if (known := censored_bounds(y, declared=censoring is not None)) is not None:
         target_name, y, upper_bounds = known
+    truth = _is_truth(np.asarray(y).ravel())
     y = column_or_1d(lengths_of_time(y), warn=True)
     y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
     check_consistent_length(X, y)
     target = unique_name(target_name, names, "y")
-    more: NamedColumns = [(target, y)]
+    # Of truth values the library knows that there is no third one.
+    more: NamedColumns = [(target, y.astype(bool) if truth and not np.isnan(y).any() else y)]
 
     def added(name: str, column: Any) -> str:
         """Adds a column; returns the name that it got."""
@@ -135,6 +137,12 @@ def lengths_of_time(y: Any) -> Any:
     if kind != "m":
         return y
     return np.where(np.isnat(cells), np.nan, cells / np.timedelta64(1, "s"))
+
+
+def _is_truth(y: NDArray[Any]) -> bool:
+    """Whether all targets are True or False."""
+    kind = y.dtype.kind
+    return kind == "b" or (kind == "O" and len(y) > 0 and all(isinstance(cell, (bool, np.bool_)) for cell in y))
 
 
 def _timedelta(cell: Any) -> np.timedelta64:

@@ -8,25 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from negmm.by_quantiles import ByQuantiles, of_rows
 from negmm.distribution import Distribution, Numbers, RowValues
 from negmm.exponentiated import Exponentiated
 
 Function = Callable[[Numbers], Numbers]
 
-#: Levels and weights of integrals over the quantiles: Gauss-Legendre on panels that are narrower towards 0 and 1.
-_EDGES = np.concatenate([2.0 ** np.arange(-24, 0), 1 - 2.0 ** np.arange(-2, -25, -1)])
-_EDGES = np.concatenate([[0.0], _EDGES, [1.0]])
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
-_HALVES = 0.5 * np.diff(_EDGES)
-LEVELS = (_EDGES[:-1, np.newaxis] + _HALVES[:, np.newaxis] * (1 + _NODES)).ravel()
-LEVEL_WEIGHTS = (_HALVES[:, np.newaxis] * _WEIGHTS).ravel()
 #: The furthest that a domain is looked for, in interquartile ranges, and the relative error of going there and back.
 REACH, ROUND_TRIP = 1e4, 1e-4
 #: The step of a numerical derivative, relative to the argument.
 STEP = 1e-5
 
 
-class Transformed:
+class Transformed(ByQuantiles):
     """The distribution of g(Z) for each row, where g is monotone: F(y) = F_Z(g⁻¹(y)), or 1 - F_Z(g⁻¹(y)) where g
     decreases.
 
@@ -70,9 +64,6 @@ class Transformed:
     def shape(self) -> tuple[int, ...]:
         return self.base.shape
 
-    def __len__(self) -> int:
-        return len(self.base)
-
     def __getitem__(self, rows: Any) -> Transformed:
         return Transformed(self.base[rows], self.inverse, self.forward, self.domain)
 
@@ -89,8 +80,7 @@ class Transformed:
 
     def _z(self, y: ArrayLike) -> Numbers:
         """Z where the target is ``y``; a target beyond all that g gives has an infinite one."""
-        numbers = np.asarray(y, dtype=np.float64)
-        numbers = numbers[:, 0] if numbers.shape == (*self.shape, 1) else numbers
+        numbers = of_rows(y, self.shape)
         low, high = self._ends
         z = np.full(numbers.shape, np.nan)
         inside = (numbers >= low) & (numbers < high)
@@ -141,46 +131,13 @@ class Transformed:
         """The value that is exceeded with probability ``q``."""
         return self._y(self.base.isf(q) if self.increasing else self.base.ppf(q))
 
-    def median(self) -> RowValues:
-        """Median."""
-        return self.ppf(0.5)
-
-    def interval(self, confidence: ArrayLike = 0.95) -> tuple[RowValues, RowValues]:
-        """Lower and upper bound of the central interval."""
-        outside = 0.5 * (1.0 - np.asarray(confidence, dtype=np.float64))
-        return self.ppf(outside), self.isf(outside)
-
     def rvs(self, size: Any = None, random_state: Any = None) -> RowValues:
         """Random values."""
         return self._y(self.base.rvs(size, random_state))
 
-    def _quantiles(self) -> Numbers:
-        """Quantiles of all :data:`LEVELS`, levels × rows."""
-        levels = LEVELS[:, np.newaxis] if self.shape else LEVELS
-        return np.asarray(self.ppf(levels))
-
-    def mean(self) -> RowValues:
-        """Mean."""
-        return np.tensordot(LEVEL_WEIGHTS, self._quantiles(), axes=1)[()]
-
-    def var(self) -> RowValues:
-        """Variance."""
-        values = self._quantiles()
-        mean = np.tensordot(LEVEL_WEIGHTS, values, axes=1)
-        return np.tensordot(LEVEL_WEIGHTS, (values - mean) ** 2, axes=1)[()]
-
-    def std(self) -> RowValues:
-        """Standard deviation."""
-        return np.sqrt(self.var())
-
-    def crps(self, y: ArrayLike) -> RowValues:
-        """Continuous ranked probability score: twice the integral of the quantile losses over all levels."""
-        targets = np.asarray(y, dtype=np.float64)
-        targets = targets[:, 0] if targets.shape == (*self.shape, 1) else targets
-        values = self._quantiles()
-        levels = LEVELS[:, np.newaxis] if self.shape else LEVELS
-        losses = ((targets < values) - levels) * (values - targets)
-        return 2.0 * np.tensordot(LEVEL_WEIGHTS, losses, axes=1)[()]
+    def pmf(self, k: ArrayLike) -> RowValues:
+        """Probability of exactly ``k``."""
+        return self.base.pmf(self._z(k))
 
 
 def _applied(function: Function, numbers: Numbers) -> Numbers:

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use negmm::data::time::{moment, seconds_of};
-use negmm::data::{Column, ColumnType, MISSING};
+use negmm::data::{Column, ColumnType, Dialect, MISSING};
 use numpy::datetime::{Datetime, Timedelta, units};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -64,7 +64,7 @@ impl Table {
     /// The table of files, patterns and folders; `sample` rows of it, drawn at random by `seed`, where not all are wanted.
     #[staticmethod]
     fn of_files(py: Python<'_>, paths: Vec<String>, sample: Option<usize>, seed: u64) -> PyResult<Self> {
-        let dialect = negmm::data::Dialect::default();
+        let dialect = Dialect::default();
         let table = py.detach(|| match sample {
             Some(rows) => negmm::Table::read_sample(&paths, &dialect, rows, seed).map(|(table, _)| table),
             None => negmm::Table::read_files(&paths, &dialect),
@@ -77,11 +77,18 @@ impl Table {
         self.0.select_columns(&names).map(|table| Self(Arc::new(table))).map_err(exception)
     }
 
-    /// The numbers in the column called `name`, NaN where one is missing.
-    fn numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    /// The numbers in the column called `name`, NaN where one is missing; bools where all are truth values.
+    fn numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let column = self.0.select_columns(&[name]).and_then(|column| column.infer_types(&Dialect::default()));
+        let column = column.map_err(exception)?;
         let absent = || negmm::Error::data(self.0.absent(&[name]));
-        let numbers = self.0.numbers(name).ok_or_else(absent).and_then(|numbers| numbers).map_err(exception)?;
-        Ok(PyArray1::from_slice(py, &numbers))
+        let numbers = column.numbers(name).ok_or_else(absent).and_then(|numbers| numbers).map_err(exception)?;
+        let truth = column.typed_column(name).is_some_and(|typed| typed.column_type.is_truth());
+        if truth && !numbers.iter().any(|number| number.is_nan()) {
+            let values: Vec<bool> = numbers.iter().map(|number| *number != 0.0).collect();
+            return Ok(PyArray1::from_vec(py, values).into_any());
+        }
+        Ok(PyArray1::from_slice(py, &numbers).into_any())
     }
 
     /// The same with other names and more columns; the others are shared.

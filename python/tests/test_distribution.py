@@ -11,7 +11,8 @@ import pytest
 from quick import NAMES, quick, rows
 from scipy import integrate, stats
 
-from negmm import Distribution
+import negmm
+from negmm import Distribution, composite
 
 WEIGHTS = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0], [0.1, 0.1, 0.8], [0.3, 0.3, 0.4]])
 MEANS = np.array([[-3.0, 0.0, 4.0], [1.0, 9.0, 9.0], [0.0, 0.5, 1.0], [1e6, 1e6 + 1, 1e6 + 2]])
@@ -331,8 +332,51 @@ def test_concatenation_keeps_members():
     mixed = Distribution.concat([pool, Distribution.pool([wide, two[:1]])])
     np.testing.assert_allclose(mixed.var_parts()[1], [2.25, 2.25, 0.25])
     np.testing.assert_allclose(mixed.mean(), [1.5, 1.5, 2.5])
-    with pytest.raises(ValueError, match="of as many members each, found 1 and 2"):
+    with pytest.raises(ValueError, match="of as many members; np.concatenate also takes others"):
         Distribution.concat([one, pool])
+    different = np.concatenate([one, pool])
+    np.testing.assert_allclose(different.var_parts()[1], [0, 0, 2.25, 2.25])
+
+
+def test_rows_of_different_supports_are_concatenated():
+    counts = Distribution.of_mixtures([[1.0]] * 3, [[1.0], [2.0], [9.0]], [[1.0]] * 3, lower=0.0, step=1.0)
+    plain = Distribution.of_mixtures([[1.0]] * 2, [[1.0], [5.0]], [[2.0]] * 2)
+    both = np.concatenate([counts, plain, Distribution.of_samples([[1.0, 2.0, 4.0]])])
+    assert len(both) == 6 and both.support() == (-np.inf, np.inf)
+    shuffled = both[[5, 3, 0, 4, 1, 2]]
+    back = shuffled[np.argsort([5, 3, 0, 4, 1, 2])]
+    for answers in (both, back):
+        np.testing.assert_array_equal(answers.ppf([[0.2], [0.9]])[:, :3], counts.ppf([[0.2], [0.9]]))
+        np.testing.assert_array_equal(answers.crps(np.ones(6))[3:5], plain.crps(np.ones(2)))
+    np.testing.assert_array_equal(both.mean()[:3], counts.mean())
+    np.testing.assert_array_equal(both.pmf(1.0)[:3], counts.pmf(1.0))
+    assert both[1].cdf(2.0) == counts[1].cdf(2.0)
+    again = np.concatenate([both[:2], plain])
+    np.testing.assert_array_equal(again.std(), [*counts.std()[:2], *plain.std()])
+    assert both.rvs((7, 6), random_state=0).shape == (7, 6)
+    assert both.to_pandas(quantiles=[0.5]).shape == (6, 5)
+    assert negmm.evaluate(np.ones(6), dist=both).scores["crps"] == pytest.approx(both.crps(np.ones(6)).mean(), rel=0.01)
+
+
+def test_models_of_different_supports_are_pooled():
+    counts = Distribution.of_mixtures([[1.0]] * 2, [[3.0], [2.0]], [[2.0]] * 2, lower=0.0, step=1.0)
+    capped = Distribution.of_mixtures([[0.7, 0.3]] * 2, [[3.0, 6.0]] * 2, [[1.0, 0.0]] * 2, upper=6.0)
+    pool = composite.pooled([counts, capped], [1, 3])
+    np.testing.assert_allclose(pool.cdf(3.0), 0.25 * counts.cdf(3.0) + 0.75 * capped.cdf(3.0))
+    draws = np.concatenate([counts.rvs((20_000, 2), random_state=0), capped.rvs((60_000, 2), random_state=1)])
+    np.testing.assert_allclose(pool.mean(), draws.mean(axis=0), atol=0.03)
+    np.testing.assert_allclose(pool.std(), draws.std(axis=0), atol=0.03)
+    levels = np.array([[0.02], [0.3], [0.5], [0.9], [0.97]])
+    np.testing.assert_allclose(pool.ppf(levels), np.quantile(draws, levels[:, 0], axis=0), atol=0.06)
+    # The least value that is reached with that probability.
+    assert (pool.cdf(pool.ppf(levels)) > levels - 1e-12).all()
+    np.testing.assert_array_equal(pool.ppf(0.999), counts.ppf(0.996))
+    np.testing.assert_array_equal(pool.ppf(1.0), [np.inf] * 2)
+    y = np.array([2.5, 5.0])
+    pairs = np.random.default_rng(0).permutation(draws)
+    expected = np.abs(draws - y).mean(axis=0) - 0.5 * np.abs(draws - pairs).mean(axis=0)
+    np.testing.assert_allclose(pool.crps(y), expected, atol=0.02)
+    assert pool.rvs(random_state=0).shape == (2,) and pool[0].ppf(0.5) == pool.ppf(0.5)[0]
 
 
 def test_the_density_of_several_rows_is_one_picture():

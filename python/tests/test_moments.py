@@ -121,7 +121,7 @@ def test_concat():
     one, two = mixtures(3, 2), mixtures(4, 5)
     both = Distribution.concat([one, two])
     np.testing.assert_array_equal(both.cdf(0.5), np.concatenate([one.cdf(0.5), two.cdf(0.5)]))
-    with pytest.raises(ValueError, match="expected distributions of one kind"):
+    with pytest.raises(ValueError, match="expected distributions of one kind: all mixtures or as many samples each"):
         Distribution.concat([one, mixtures(3, 2, lower=0.0)])
 
 

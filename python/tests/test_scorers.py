@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import sklearn
 from quick import quick, rows
+from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PowerTransformer, QuantileTransformer, RobustScaler, StandardScaler
@@ -190,6 +191,40 @@ def test_distributions_of_rows_that_were_left_out():
     assert isinstance(dist, negmm.Distribution) and len(dist) == len(Y)
     intervals = cross_val_predict(quick("ngboost"), X, Y, cv=3, method="predict_interval")
     np.testing.assert_allclose(np.stack(dist.interval(0.9), axis=-1), intervals)
+
+
+@pytest.mark.parametrize("target", ["counts", "capped", "truth"])
+def test_distributions_of_rows_that_were_left_out_of_any_target(target):
+    # A cap or a step is not found in every fold, and folds of ``auto`` have pools of different sizes.
+    y = {"counts": np.round(np.abs(Y) * 2), "capped": np.minimum(Y, np.quantile(Y, 0.93)), "truth": Y > Y.mean()}[target]
+    y = np.where(np.arange(len(y)) == 0, 0.37, y) if target == "counts" else y
+    splits = list(KFold(3).split(X))
+    dist = cross_val_predict(quick("auto"), X, y, cv=splits, method="predict_dist")
+    for train, test in splits:
+        own = quick("auto").fit(X[train], y[train]).predict_dist(X[test])
+        np.testing.assert_allclose(dist[test].ppf([[0.1], [0.8]]), own.ppf([[0.1], [0.8]]))
+        np.testing.assert_allclose(dist[test].crps(y[test]), own.crps(y[test]))
+
+
+@pytest.mark.parametrize("func", [(np.log, np.exp), (np.sqrt, np.square)])
+def test_distributions_of_transformed_targets_that_were_left_out(func):
+    model = TransformedTargetRegressor(quick("ngboost"), func=func[0], inverse_func=func[1], check_inverse=False)
+    dist = cross_val_predict(model, X, POSITIVE, cv=3, method="predict_dist")
+    assert len(dist) == len(X)
+    train, test = next(KFold(3).split(X))
+    own = negmm.predict_dist(clone(model).fit(X[train], POSITIVE[train]), X[test])
+    np.testing.assert_allclose(dist[test].median(), own.median())
+    np.testing.assert_allclose(dist[test].crps(POSITIVE[test]), own.crps(POSITIVE[test]))
+    assert dist.to_pandas().shape == (len(X), 4)
+
+
+def test_bags_of_transformed_targets_are_pooled():
+    model = TransformedTargetRegressor(quick("ngboost"), func=np.log, inverse_func=np.exp)
+    bag = BaggingRegressor(model, n_estimators=3, random_state=0).fit(X, POSITIVE)
+    dist = negmm.predict_dist(bag, X)
+    parts = [negmm.predict_dist(member, X) for member in bag.estimators_]
+    np.testing.assert_allclose(dist.mean(), np.mean([part.mean() for part in parts], axis=0))
+    np.testing.assert_allclose(dist.cdf(dist.median()), 0.5)
 
 
 def test_features_are_selected_by_their_importance():

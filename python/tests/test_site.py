@@ -29,6 +29,8 @@ def test_all_pages_are_made(tmp_path):
     assert {"index.html", "tutorial.html", "python-reference.html", "search.js", "style.css"} <= names
     reference = (tmp_path / "python-reference.html").read_text(encoding="utf-8")
     assert "negmm.evaluate_vectors" in reference and "quantile_score" in reference
+    for name in ("plots.reliability", "composite.concatenated", "spark.predict", "ray.predict", "sktime.NEGMMForecaster"):
+        assert f"negmm.{name}<" in reference, name
     assert "<math" in (tmp_path / "derivations.html").read_text(encoding="utf-8")
     assert ".md\"" not in (tmp_path / "index.html").read_text(encoding="utf-8")
 

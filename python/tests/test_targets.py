@@ -107,7 +107,42 @@ def test_continuous_is_a_density(name):
     assert dist.support() == (-np.inf, np.inf)
 
 
+def answers(rows: int = 200) -> tuple[pandas.DataFrame, pandas.Series]:
+    """Yes or no."""
+    rng, X = inputs(rows)
+    return X, pandas.Series(rng.random(rows) < 1 / (1 + np.exp(-2 * X["a"])), name="bought")
+
+
+FORMS = {
+    "pandas": lambda X, y: (X, y),
+    "nullable": lambda X, y: (X, y.astype("boolean")),
+    "numpy": lambda X, y: (X, y.to_numpy()),
+    "list": lambda X, y: (X, y.tolist()),
+    "objects": lambda X, y: (X, y.astype(object)),
+    "polars": lambda X, y: (X, external.module("polars").Series("bought", y.to_numpy())),
+    "a column": lambda X, y: (X.assign(bought=y), "bought"),
+    "a column of polars": lambda X, y: (external.module("polars").from_pandas(X.assign(bought=y)), "bought"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_truth_values_have_no_third_value(form):
+    X, y = answers()
+    dist = quick("ngboost").fit(*FORMS[form](X, y)).predict_dist(X[:30])
+    assert dist.support() == (0, 1) and dist.measure == "discrete"
+    np.testing.assert_allclose(dist.pmf(0) + dist.pmf(1), 1)
+    np.testing.assert_allclose(dist.mean(), dist.pmf(1))
+
+
+def test_truth_values_of_a_file_have_no_third_value(tmp_path):
+    X, y = answers()
+    X.assign(bought=y.map({True: "yes", False: "no"})).to_csv(tmp_path / "rows.csv", index=False)
+    model = quick("ngboost").fit(tmp_path / "rows.csv", "bought")
+    assert model.predict_dist(X).support() == (0, 1)
+
+
 CASES = {
+    "truth": (answers, {}, []),
     "counts": (counts, {}, []),
     "zeros": (zeros, {}, []),
     "bounds": (fractions, {"lower": 0.0, "upper": 1.0}, ["--lower", 0, "--upper", 1]),
