@@ -128,6 +128,11 @@ fn of_form(graph: &mut Graph, form: &JointForm, features: &Features, model: &Joi
         }
         JointForm::Linear(linear) if model.encoder().level_counts().is_empty() => of_linear(graph, linear, features, d),
         JointForm::Linear(_) => refuse("a linear part with text inputs of many categories"),
+        JointForm::Constant { covariance } => {
+            let means = graph.doubles(&[1, d], &vec![0.0; d]);
+            let means = graph.repeated(&means, &features.rows);
+            of_gaussian(graph, means, covariance, features)
+        }
         JointForm::Copula(_) => refuse("a copula over models of single targets"),
         JointForm::Chain(_) => refuse("a chain of models of single targets"),
         _ => refuse("a part of this kind"),
@@ -165,7 +170,13 @@ fn of_linear(graph: &mut Graph, linear: &JointLinear, features: &Features, d: us
     let intercepts = graph.doubles(&[1, d], &linear.intercepts);
     let sums = graph.op("MatMul", &[&x, &coefficients]);
     let means = graph.add2(&sums, &intercepts);
-    let one = JointMixtures::from_covariances(d, 1, vec![1.0], vec![0.0; d], &linear.covariance)?;
+    of_gaussian(graph, means, &linear.covariance, features)
+}
+
+/// One Gaussian for each row, with one covariance.
+fn of_gaussian(graph: &mut Graph, means: Value, covariance: &[f64], features: &Features) -> Result<JointMixture> {
+    let d = covariance.len().isqrt();
+    let one = JointMixtures::from_covariances(d, 1, vec![1.0], vec![0.0; d], covariance)?;
     let factors = graph.doubles(&[1, one.factors().len()], one.factors());
     let factors = graph.repeated(&factors, &features.rows);
     let weights = graph.doubles(&[1, 1], &[1.0]);

@@ -171,7 +171,7 @@ fn auto_pools_forms_whose_marginals_are_those_of_their_models() {
     assert_eq!(JointModel::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
     assert!((model.parts().iter().map(|part| part.weight).sum::<f64>() - 1.0).abs() < 1e-9);
     let names: Vec<&str> = model.record().forms.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["joint networks", "copula", "chain", "linear", "forest"]);
+    assert_eq!(names, ["joint networks", "copula", "chain", "linear", "forest", "constant"]);
     for part in model.parts() {
         let alone = model.with_parts(vec![JointPart { weight: 1.0, form: part.form.clone() }]).unwrap();
         let predictions = alone.predict(&table).unwrap();
@@ -387,4 +387,118 @@ fn targets_that_no_row_has_together_are_refused() {
         let error = fit_joint(&table, &["a", "b"], &method).unwrap_err().to_string();
         assert!(error.contains("at least 10 rows that have all targets, found 0"), "{error}");
     }
+}
+
+/// `auto` of several targets with a short training.
+fn quick_auto(steps: &str) -> Method {
+    let mut method = Method::default().for_several_targets();
+    method.configure(&[("preset", "fast"), ("steps", steps)]).unwrap();
+    method
+}
+
+#[test]
+fn of_many_rows_the_forms_are_compared_by_their_own_folds() {
+    let complete = table(2100, 15);
+    let mut a = complete.numbers("a").unwrap().unwrap().to_vec();
+    a.iter_mut().step_by(10).for_each(|a| *a = f64::NAN);
+    let table = complete.with_columns([("a", Column::Numbers(a))]).unwrap();
+    let roles = ColumnRoles::default().ignore(["c"]);
+    let fitted = |threads: usize| {
+        let engine = CpuEngine::new(threads);
+        let options = FitOptions::default().engine(&engine).inputs(roles.clone());
+        fit_joint_with(&table, &["a", "b"], &quick_auto("60"), &options).unwrap()
+    };
+    let one = fitted(1);
+    assert_eq!(one.model.to_bytes().unwrap(), fitted(3).model.to_bytes().unwrap());
+    assert_eq!(JointModel::from_bytes(&one.model.to_bytes().unwrap()).unwrap(), one.model);
+    let names: Vec<&str> = one.model.record().forms.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["joint networks", "copula", "linear", "constant", "forest"]);
+    // Rows without a target are not scored; the truth is linear.
+    assert!(one.held_out.len() <= 1890 && one.held_out.iter().all(|row| row % 10 != 0));
+    let energy = |name: &str| one.model.record().forms.iter().find(|(form, _)| form == name).unwrap().1;
+    assert!(energy("linear") < 0.7 * energy("constant"), "{:?}", one.model.record().forms);
+    assert!(one.model.sigma_scales().iter().all(|scale| (0.7..1.5).contains(scale)));
+    let scores = one.model.record().validation.clone().unwrap();
+    assert!((scores.coverage[1] - 0.9).abs() < 0.05, "{scores:?}");
+}
+
+#[test]
+fn where_inputs_say_nothing_the_constant_predicts() {
+    let mut rng = Rng::new(16, 0);
+    let mut draw = move || normal::quantile(rng.uniform());
+    let mut columns: [Vec<f64>; 4] = Default::default();
+    for _ in 0..120 {
+        let (common, more) = (draw(), draw());
+        let values = [draw(), draw(), common, 0.6 * common + 0.8 * more];
+        columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+    }
+    let table = Table::new(["x", "z", "a", "b"].into_iter().zip(columns.map(Column::Numbers)).collect()).unwrap();
+    let model = fit_joint(&table, &["a", "b"], &quick_auto("60")).unwrap();
+    assert!(
+        matches!(model.parts(), [JointPart { form: JointForm::Constant { .. }, .. }]),
+        "{:?}",
+        model.record().forms
+    );
+    assert_eq!(JointModel::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+    let predictions = model.predict(&table).unwrap();
+    let correlation = predictions.mixtures().row(0).correlation()[1];
+    assert!((correlation - 0.6).abs() < 0.15, "{correlation}");
+}
+
+#[test]
+fn targets_may_be_alike_in_the_training_rows_of_a_fold() {
+    // A target with two other values, which one fold holds out together, and whole pairs of targets that agree but for a few rows.
+    let complete = table(60, 17);
+    let (a, b) = (complete.numbers("a").unwrap().unwrap(), complete.numbers("b").unwrap().unwrap());
+    let rare: Vec<f64> = (0..60).map(|row| if row == 7 { 1.0 } else { 0.0 }).collect();
+    let nearly: Vec<f64> = (0..60).map(|row| if row == 7 { b[row] } else { a[row] }).collect();
+    for (name, values) in [("rare", rare), ("nearly", nearly)] {
+        let more = Table::new(vec![(name, Column::Numbers(values))]).unwrap();
+        let table = complete.renamed_with(complete.names().to_vec(), more).unwrap();
+        let options = FitOptions::default().inputs(ColumnRoles::default().ignore(["b", "c"]));
+        let fitted = fit_joint_with(&table, &["a", name], &quick_auto("30"), &options).unwrap();
+        // The fold that holds out row 7 is not scored: it could not learn.
+        assert!(fitted.held_out.len() < 60 && !fitted.held_out.contains(&7), "{name}: {:?}", fitted.held_out);
+    }
+}
+
+#[test]
+fn a_combination_of_targets_is_found_where_some_are_missing() {
+    let complete = table(60, 18);
+    let (a, b) = (complete.numbers("a").unwrap().unwrap(), complete.numbers("b").unwrap().unwrap());
+    let sum: Vec<f64> = (0..60).map(|row| if row == 3 { f64::NAN } else { 5.0 + a[row] - 2.0 * b[row] }).collect();
+    let more = Table::new(vec![("s", Column::Numbers(sum))]).unwrap();
+    let table = complete.renamed_with(complete.names().to_vec(), more).unwrap();
+    let error = fit_joint(&table, &["a", "b", "s"], &method()).unwrap_err().to_string();
+    assert_eq!(error, "the target \"s\" is a linear combination of the other targets: leave it out");
+}
+
+#[test]
+fn twenty_targets_have_covariances_of_low_rank() {
+    // Each target is a common factor and noise of its own.
+    let mut rng = Rng::new(19, 0);
+    let mut draw = move || normal::quantile(rng.uniform());
+    let names: Vec<String> = (0..20).map(|target| format!("y{target}")).collect();
+    let mut columns: Vec<Vec<f64>> = vec![Vec::new(); 21];
+    for _ in 0..400 {
+        let (x, common) = (draw(), draw());
+        columns[20].push(x);
+        columns[..20].iter_mut().for_each(|column| column.push(x + common + 0.5 * draw()));
+    }
+    let all =
+        names.iter().map(String::as_str).chain(["x"]).zip(columns).map(|(name, list)| (name, Column::Numbers(list)));
+    let table = Table::new(all.collect()).unwrap();
+    let targets: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut method = method();
+    method.set("epochs", "40").unwrap();
+    let model = fit_joint(&table, &targets, &method).unwrap();
+    let JointForm::Networks { head, .. } = &model.parts()[0].form else { panic!("networks") };
+    assert_eq!((head.targets, head.rank), (20, Some(2)));
+    assert_eq!(JointModel::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+    let predictions = model.predict(&table).unwrap();
+    let correlation = predictions.mixtures().rows().map(|row| row.correlation()[1]).sum::<f64>() / 400.0;
+    // 1 / 1.25 given x.
+    assert!((correlation - 0.8).abs() < 0.15, "{correlation}");
+    let scores = model.record().validation.as_ref().unwrap();
+    assert!(scores.energy < 0.85 * model.record().baseline.as_ref().unwrap().energy, "{scores:?}");
 }

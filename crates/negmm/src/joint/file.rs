@@ -48,6 +48,9 @@ enum FormMetadata {
     },
     Chain,
     Linear(JointLinear),
+    Constant {
+        covariance: Vec<f64>,
+    },
     /// Trees, leaves and target encoding are tensors.
     Forest,
 }
@@ -79,6 +82,7 @@ pub(super) fn write(model: &JointModel) -> Result<Vec<u8>> {
                 FormMetadata::Chain
             }
             JointForm::Linear(linear) => FormMetadata::Linear(linear.clone()),
+            JointForm::Constant { covariance } => FormMetadata::Constant { covariance: covariance.clone() },
             JointForm::Forest { forest, statistics } => {
                 let own = write_joint_forest(forest).into_iter().chain(write_statistics(LEVELS, statistics));
                 tensors.extend(own.map(|tensor| Tensor { name: prefix(number) + &tensor.name, ..tensor }));
@@ -126,7 +130,7 @@ fn of_document(document: &Document<'_>) -> Result<JointModel> {
     super::targets::check_names(&names).map_err(|error| damaged(error.to_string()))?;
     targets.iter().try_for_each(Target::check)?;
     let d = targets.len();
-    if covariance.len() != d * d || !covariance.iter().all(|entry| entry.is_finite()) {
+    if !is_covariance(&covariance, d) {
         return Err(damaged("the covariance of its targets is out of range".into()));
     }
     if sigma_scales.len() != d || !sigma_scales.iter().all(|scale| (1e-3..=1e3).contains(scale)) {
@@ -146,6 +150,11 @@ fn of_document(document: &Document<'_>) -> Result<JointModel> {
     let calibration = calibration.map(|shape| Calibration::read(shape, encoder.features(), &tensors)).transpose();
     let calibration = calibration.map_err(damaged)?;
     Ok(JointModel { method, encoder, targets: targets.into(), parts, covariance, sigma_scales, record, calibration })
+}
+
+/// Whether a list can be the covariance of this number of targets.
+fn is_covariance(list: &[f64], targets: usize) -> bool {
+    list.len() == targets * targets && list.iter().all(|entry| entry.is_finite())
 }
 
 fn model_name(number: usize) -> String {
@@ -209,5 +218,9 @@ fn read_form(
             Ok(JointForm::Linear(linear))
         }
         FormMetadata::Linear(_) => Err("its linear model is out of range".into()),
+        FormMetadata::Constant { covariance } if is_covariance(&covariance, targets.len()) => {
+            Ok(JointForm::Constant { covariance })
+        }
+        FormMetadata::Constant { .. } => Err("the covariance of its constant is out of range".into()),
     }
 }

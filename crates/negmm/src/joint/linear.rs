@@ -23,9 +23,14 @@ pub struct JointLinear {
 impl JointLinear {
     /// Fits all rows; the errors are those of rows that were held out in turn.
     pub(super) fn fit(data: &Dataset) -> Self {
+        Self::fit_with_held_out(data).0
+    }
+
+    /// The same with the means of each row by the model that did not learn from it, rows × targets.
+    pub(super) fn fit_with_held_out(data: &Dataset) -> (Self, Vec<f64>) {
         let targets = data.joint_targets().map_or(0, |targets| targets.targets());
         let rows: Vec<u32> = (0..data.len() as u32).collect();
-        let mut errors = vec![f64::NAN; data.len() * targets];
+        let (mut errors, mut held_out_means) = (vec![f64::NAN; data.len() * targets], vec![0.0; data.len() * targets]);
         for fold in 0..FOLDS.min(data.len()) {
             let (held_out, train): (Vec<u32>, Vec<u32>) = rows.iter().partition(|row| **row as usize % FOLDS == fold);
             let (intercepts, coefficients) = ridge(data, &train, targets);
@@ -33,18 +38,19 @@ impl JointLinear {
                 let predicted = means(&intercepts, &coefficients, data, row as usize);
                 for (target, mean) in predicted.into_iter().enumerate() {
                     errors[row as usize * targets + target] = observed(data, row, target) - mean;
+                    held_out_means[row as usize * targets + target] = mean;
                 }
             }
         }
         let (intercepts, coefficients) = ridge(data, &rows, targets);
-        Self { intercepts, coefficients, covariance: covariance(&errors, targets) }
+        (Self { intercepts, coefficients, covariance: covariance(&errors, targets) }, held_out_means)
     }
 
     /// The mixtures of each row: one Gaussian.
     pub(super) fn predict(&self, data: &Dataset) -> Result<JointMixtures> {
         let d = self.intercepts.len();
         let all = (0..data.len()).flat_map(|row| means(&self.intercepts, &self.coefficients, data, row)).collect();
-        JointMixtures::from_covariances(d, 1, vec![1.0; data.len()], all, &self.covariance.repeat(data.len()))
+        around(d, all, &self.covariance)
     }
 
     /// Whether it fits a number of targets and features.
@@ -55,6 +61,12 @@ impl JointLinear {
             && self.covariance.len() == targets * targets
             && lists.iter().all(|list| list.iter().all(|number| number.is_finite()))
     }
+}
+
+/// Gaussians with these means, rows × targets, and one covariance.
+pub(super) fn around(targets: usize, means: Vec<f64>, covariance: &[f64]) -> Result<JointMixtures> {
+    let rows = means.len() / targets;
+    JointMixtures::from_covariances(targets, 1, vec![1.0; rows], means, &covariance.repeat(rows))
 }
 
 fn observed(data: &Dataset, row: u32, target: usize) -> f64 {

@@ -2,7 +2,7 @@
 //!
 //! A joint model pools forms of the joint distribution, each a Gaussian mixture over vectors: networks that learn all targets
 //! together, a chain of models of single targets (y₁ | x, then y₂ | x, y₁ …), a Gaussian copula over models of single
-//! targets, a forest and a linear model. Marginals, conditionals, linear combinations and densities of the pool are in closed form.
+//! targets, a forest, a linear model and the constant. Marginals, conditionals, linear combinations and densities of the pool are in closed form.
 //!
 //! ```
 //! use negmm::joint::{Combination, fit_joint};
@@ -112,6 +112,11 @@ pub enum JointForm {
     Chain(Chain),
     /// A linear model.
     Linear(JointLinear),
+    /// One Gaussian for every row, around the means of the targets in training.
+    Constant {
+        /// The covariance of the standardised targets, targets × targets.
+        covariance: Vec<f64>,
+    },
     /// A random forest whose leaves are Gaussians over vectors.
     Forest {
         /// The forest.
@@ -129,6 +134,7 @@ impl JointForm {
             Self::Copula(_) => "copula",
             Self::Chain(_) => "chain",
             Self::Linear(_) => "linear",
+            Self::Constant { .. } => "constant",
             Self::Forest { .. } => "forest",
         }
     }
@@ -140,6 +146,9 @@ impl JointForm {
             Self::Copula(copula) => Ok(targets::standardise(targets, copula.predict(table)?)),
             Self::Chain(chain) => Ok(targets::standardise(targets, chain.predict(table)?)),
             Self::Linear(linear) => linear.predict(data),
+            Self::Constant { covariance } => {
+                linear::around(targets.len(), vec![0.0; targets.len() * data.len()], covariance)
+            }
             Self::Forest { forest, statistics } => forest::predict(forest, statistics, data),
         }
     }
@@ -252,7 +261,7 @@ impl JointModel {
         let of_form = |form: &JointForm| match form {
             JointForm::Networks { members, head } => members.len() * head.components,
             JointForm::Copula(_) | JointForm::Chain(_) => nodes::NODES,
-            JointForm::Linear(_) => 1,
+            JointForm::Linear(_) | JointForm::Constant { .. } => 1,
             JointForm::Forest { forest, .. } => forest.trees.len(),
         };
         self.parts.iter().map(|part| of_form(&part.form)).sum()
@@ -273,6 +282,7 @@ impl JointModel {
                 models.iter().map(|model| model.predictor().parameters()).sum()
             }
             JointForm::Linear(linear) => linear.coefficients.len() + linear.intercepts.len(),
+            JointForm::Constant { .. } => 0,
             JointForm::Forest { forest, .. } => forest.leaves(),
         };
         self.parts.iter().map(|part| of_form(&part.form)).sum()

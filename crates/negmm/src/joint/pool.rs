@@ -1,13 +1,13 @@
 //! The pool of `auto` for several targets: its forms, and their stacking weights by held-out energy score.
 //!
 //! With few rows the forms are compared by cross-validation, a chain among them; with many, by the held-out predictions of
-//! their own folds.
+//! their own folds. Where the pool is not clearly better than the constant, the constant predicts.
 
 use std::collections::BTreeMap;
 
 use super::chain::Chain;
 use super::copula::{self, Copula};
-use super::linear::JointLinear;
+use super::linear::{JointLinear, around};
 use super::networks::{NetworkForm, train_networks};
 use super::targets::EncodedTargets;
 use super::{JointForm, JointPart, forest, stacking};
@@ -31,6 +31,8 @@ const LEAST_OF_FOREST: usize = 20;
 /// Factors of sds that are tried, and how many rows' worth of a factor of 1 they are shrunk by.
 const SIGMA_SCALES: [f64; 9] = [0.8, 0.87, 0.93, 1.0, 1.07, 1.15, 1.25, 1.4, 1.6];
 const SHRINKAGE: f64 = 30.0;
+/// Held-out rows that decide about them, at most.
+const MOST_SCALED: usize = 2_000;
 
 /// The pool with its held-out predictions of standardised targets.
 pub(super) struct Pool {
@@ -135,7 +137,13 @@ fn has_forest(encoded: &EncodedTargets) -> bool {
     encoded.complete_rows() >= LEAST_OF_FOREST && !has_atoms(encoded)
 }
 
-/// All forms, fitted to a table: networks where there are no atoms, then the copula, the chain, the linear model and a forest.
+/// The constant of a training table.
+fn constant(encoded: &EncodedTargets) -> JointForm {
+    JointForm::Constant { covariance: encoded.covariance() }
+}
+
+/// All forms, fitted to a table: networks where there are no atoms, then the copula, the chain, the linear model, a forest and the
+/// constant.
 fn forms(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Result<(Vec<JointForm>, Vec<History>)> {
     let names = encoded.names();
     let (mut forms, mut histories) = (Vec::new(), Vec::new());
@@ -155,6 +163,9 @@ fn forms(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Res
     if has_forest(encoded) {
         forms.push(forest::fit(encoded, options.seed));
     }
+    if !has_atoms(encoded) {
+        forms.push(constant(encoded));
+    }
     Ok((forms, histories))
 }
 
@@ -171,16 +182,21 @@ fn few_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> 
         Auto { preset: if auto.preset == Preset::Best { Preset::Medium } else { Preset::Fast }, ..auto.clone() };
     // By name, since a fold may lack a form: of few rows with a target it may see no atom.
     let mut held_out: BTreeMap<&'static str, Vec<Option<JointMixtures>>> = BTreeMap::new();
+    let mut is_scored = vec![false; rows];
     for fold in folds.iter().filter(|fold| !fold.is_empty()) {
         let is_held_out = |row: &usize| fold.contains(&(*row as u32));
         let (test, train): (Vec<usize>, Vec<usize>) = (0..rows).partition(is_held_out);
-        let own = EncodedTargets::new(
+        let Some(own) = EncodedTargets::of_fold(
             &encoded.table.select_rows(&train),
             &names,
             &Method::Auto(effort.clone()),
             &options.inputs,
             options.seed,
-        )?;
+        )?
+        else {
+            continue;
+        };
+        test.iter().for_each(|row| is_scored[*row] = true);
         let (forms, _) = forms(&own, &effort, options)?;
         let table = encoded.table.select_rows(&test);
         let (data, _) = own.encoder.encode_features(&table)?;
@@ -191,7 +207,7 @@ fn few_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> 
             test.iter().enumerate().for_each(|(at, row)| held_out[*row] = Some(predicted.select(&[at])));
         }
     }
-    let complete: Vec<usize> = (0..rows).filter(|row| encoded.is_complete(*row)).collect();
+    let complete: Vec<usize> = (0..rows).filter(|row| encoded.is_complete(*row) && is_scored[*row]).collect();
     let (all, histories) = forms(encoded, auto, options)?;
     let (mut kept, mut predictions) = (Vec::new(), Vec::new());
     for form in all {
@@ -208,10 +224,7 @@ fn few_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> 
             .table
             .locate(Error::data("no form of the joint distribution could be scored on held-out rows")));
     }
-    let mut pool = stacked(encoded, kept, &predictions, complete, histories);
-    pool.sigma_scales = sigma_scales(encoded, &pool);
-    pool.held_out = pool.held_out.scale_sds(&pool.sigma_scales);
-    Ok(pool)
+    Ok(stacked(encoded, kept, &predictions, complete, histories))
 }
 
 /// Many rows: the forms are compared by the held-out predictions of their own folds.
@@ -245,6 +258,14 @@ fn many_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) ->
     }
     predictions.push(encoded.standardise(expanded));
     forms.push(JointForm::Copula(copula));
+    if !has_atoms(encoded) {
+        let d = encoded.targets.len();
+        let (linear, means) = JointLinear::fit_with_held_out(&encoded.data);
+        predictions.push(around(d, means, &linear.covariance)?.select(&complete));
+        forms.push(JointForm::Linear(linear));
+        predictions.push(around(d, vec![0.0; d * complete.len()], &encoded.covariance())?);
+        forms.push(constant(encoded));
+    }
     let held_out = if has_forest(encoded) { forest::held_out(encoded, options.seed)? } else { None };
     if let Some(held_out) = held_out {
         predictions.push(held_out.select(&complete));
@@ -261,35 +282,36 @@ fn stacked(
     rows: Vec<usize>,
     histories: Vec<History>,
 ) -> Pool {
-    let d = encoded.targets.len();
     let y: Vec<f64> = rows.iter().flat_map(|row| encoded.scaled(*row)).collect();
     let numbers: Vec<usize> = (0..rows.len()).collect();
-    let (weights, alone) = stacking::weights(held_out, &y, &numbers);
+    let constant = forms.iter().position(|form| matches!(form, JointForm::Constant { .. }));
+    let (weights, alone) = stacking::weights(held_out, &y, &numbers, constant);
     let energies = forms.iter().zip(alone).map(|(form, energy)| (form.name().to_string(), energy)).collect();
     let pooled = JointMixtures::pool(&weights.iter().copied().zip(held_out).collect::<Vec<_>>());
     let parts = forms.into_iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
     let parts = parts.map(|(form, weight)| JointPart { weight: *weight, form }).collect();
-    Pool { parts, rows, held_out: pooled, histories, energies, sigma_scales: vec![1.0; d] }
+    let sigma_scales = sigma_scales(encoded, &rows, &pooled);
+    Pool { parts, rows, held_out: pooled.scale_sds(&sigma_scales), histories, energies, sigma_scales }
 }
 
 /// For each target the factor of the pool's sds with the best held-out log score of its marginal, shrunk towards 1.
-fn sigma_scales(encoded: &EncodedTargets, pool: &Pool) -> Vec<f64> {
+fn sigma_scales(encoded: &EncodedTargets, rows: &[usize], pooled: &JointMixtures) -> Vec<f64> {
     let d = encoded.targets.len();
-    let y: Vec<Vec<f64>> = pool.rows.iter().map(|row| encoded.scaled(*row)).collect();
-    (0..d)
-        .map(|target| {
-            let score = |factor: f64| {
-                let mut by = vec![1.0; d];
-                by[target] = factor;
-                let scaled = pool.held_out.clone().scale_sds(&by).marginal(target);
-                let own = scaled.rows().zip(&y);
-                own.map(|(row, y)| negmm_dist::Distribution::log_score(&row, y[target])).sum::<f64>()
-            };
-            let best =
-                SIGMA_SCALES.into_iter().map(|factor| (score(factor), factor)).min_by(|a, b| a.0.total_cmp(&b.0));
-            let best = best.map_or(1.0, |(_, factor)| factor);
-            let rows = pool.rows.len() as f64;
-            libm::exp(libm::log(best) * rows / (rows + SHRINKAGE))
-        })
-        .collect()
+    let used: Vec<usize> = (0..rows.len()).step_by(rows.len().div_ceil(MOST_SCALED).max(1)).collect();
+    let y: Vec<Vec<f64>> = used.iter().map(|at| encoded.scaled(rows[*at])).collect();
+    let pooled = pooled.select(&used);
+    let of_target = |target: usize| {
+        let score = |factor: f64| {
+            let mut by = vec![1.0; d];
+            by[target] = factor;
+            let scaled = pooled.clone().scale_sds(&by).marginal(target);
+            let own = scaled.rows().zip(&y);
+            own.map(|(row, y)| negmm_dist::Distribution::log_score(&row, y[target])).sum::<f64>()
+        };
+        let best = SIGMA_SCALES.into_iter().map(|factor| (score(factor), factor)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let best = best.map_or(1.0, |(_, factor)| factor);
+        let rows = used.len() as f64;
+        libm::exp(libm::log(best) * rows / (rows + SHRINKAGE))
+    };
+    (0..d).map(of_target).collect()
 }

@@ -13,6 +13,8 @@ use negmm_nn::net::{Bounds, MAX_TARGETS};
 
 /// Targets whose absolute correlation is at least 1 minus this are refused: they determine each other.
 const DEPENDENT: f64 = 1e-10;
+/// A target that fewer rows have is refused.
+const LEAST_WITH_TARGET: usize = 2;
 
 /// A training table with several targets, encoded.
 pub(super) struct EncodedTargets {
@@ -66,6 +68,10 @@ pub(crate) fn check_joint_targets(table: &Table, targets: &[&str], roles: &Colum
 }
 
 impl EncodedTargets {
+    /// The encoded table of a fit.
+    ///
+    /// # Errors
+    /// When a column cannot be a target, or the targets determine each other.
     pub(super) fn new(
         table: &Table,
         names: &[String],
@@ -73,6 +79,28 @@ impl EncodedTargets {
         roles: &ColumnRoles,
         seed: u64,
     ) -> Result<Self> {
+        let encoded = Self::unchecked(table, names, method, roles, seed)?;
+        encoded.check()?;
+        Ok(encoded)
+    }
+
+    /// The training rows of a fold; `None` where they are too few or too much alike to learn from, as a whole table must not be.
+    pub(super) fn of_fold(
+        table: &Table,
+        names: &[String],
+        method: &Method,
+        roles: &ColumnRoles,
+        seed: u64,
+    ) -> Result<Option<Self>> {
+        let all = values(table, names)?;
+        let count = |target: usize| all.iter().skip(target).step_by(names.len()).filter(|y| !y.is_nan()).count();
+        if (0..names.len()).any(|target| count(target) < LEAST_WITH_TARGET) {
+            return Ok(None);
+        }
+        Self::unchecked(table, names, method, roles, seed).map(|own| own.check().is_ok().then_some(own))
+    }
+
+    fn unchecked(table: &Table, names: &[String], method: &Method, roles: &ColumnRoles, seed: u64) -> Result<Self> {
         check_names(names)?;
         check_roles(roles)?;
         let all = values(table, names)?;
@@ -86,9 +114,9 @@ impl EncodedTargets {
         let table = if rows.len() == table.rows() { table.clone() } else { table.select_rows(&rows) };
         let y = if rows.len() * d == all.len() { all } else { values(&table, names)? };
         let count = |target: usize| y.iter().skip(target).step_by(d).filter(|y| !y.is_nan()).count();
-        let least = (0..d).find(|target| count(*target) < 2);
+        let least = (0..d).find(|target| count(*target) < LEAST_WITH_TARGET);
         if let Some(target) = least {
-            let message = format!("fewer than 2 rows have the target {}", quoted(&names[target]));
+            let message = format!("fewer than {LEAST_WITH_TARGET} rows have the target {}", quoted(&names[target]));
             return Err(table.locate(Error::data(message)));
         }
         let config = PreprocessingConfig::of(method, roles);
@@ -122,7 +150,6 @@ impl EncodedTargets {
             warnings.extend(other.warnings.iter().filter(own).cloned());
         }
         let targets: Vec<Target> = encoded.iter().map(|encoded| encoded.encoder.target().clone()).collect();
-        check_targets(&table, &targets, &y)?;
         let missing = (0..table.rows()).filter(|row| y[row * d..][..d].iter().any(|y| y.is_nan())).count();
         if missing > 0 {
             warnings.push(Warning::new(format!(
@@ -134,11 +161,32 @@ impl EncodedTargets {
             .with_bounds(Bounds::NONE)
             .with_atoms(Vec::new())
             .with_joint_targets(d, standardised(&targets, &y, seed));
-        let encoded = Self { table, encoder, data: Arc::new(data), targets, y, weights, warnings };
-        if missing == 0 {
-            check_combinations(&encoded.table, &encoded.targets, &encoded.covariance())?;
+        Ok(Self { table, encoder, data: Arc::new(data), targets, y, weights, warnings })
+    }
+
+    /// Refuses constant targets, and targets that determine each other.
+    fn check(&self) -> Result<()> {
+        check_targets(&self.table, &self.targets, &self.y)?;
+        match self.covariance_of_complete_rows() {
+            Some(covariance) => check_combinations(&self.table, &self.targets, &covariance),
+            None => Ok(()),
         }
-        Ok(encoded)
+    }
+
+    /// The covariance of the standardised targets of the rows that have all of them; `None` where these are too few to show
+    /// that a target follows from the others.
+    fn covariance_of_complete_rows(&self) -> Option<Vec<f64>> {
+        let d = self.targets.len();
+        let rows: Vec<Vec<f64>> =
+            (0..self.table.rows()).filter(|row| self.is_complete(*row)).map(|row| self.scaled(row)).collect();
+        let count = rows.len() as f64;
+        let mean = |target: usize| rows.iter().map(|row| row[target]).sum::<f64>() / count;
+        let means: Vec<f64> = (0..d).map(mean).collect();
+        let entry = |at: usize| {
+            let product = |row: &Vec<f64>| (row[at / d] - means[at / d]) * (row[at % d] - means[at % d]);
+            rows.iter().map(product).sum::<f64>() / count
+        };
+        (rows.len() > d + 1).then(|| (0..d * d).map(entry).collect())
     }
 
     /// The names of the targets.
