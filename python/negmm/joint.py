@@ -408,7 +408,6 @@ class JointRegressor(RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

@@ -37,7 +37,9 @@ def expected_failures(estimator):
 
 #: Whether a few whole numbers are a grid is decided by rows, whatever their weights: the one method whose weights must
 #: count to the last digit is fitted with ``continuous``.
-CHECKED = [quick(name, continuous=name == "constant") for name in NAMES]
+CHECKED = [quick(name, continuous=name == "constant") for name in NAMES] + [
+    negmm.JointRegressor("ne-gmm", options={"epochs": 60, "hidden": [16]}, random_state=0)
+]
 
 
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
