@@ -4,7 +4,8 @@ use negmm::compare::{CompareOptions, Metric, Split, compare_joint};
 use negmm::conformal::{CalibrationSet, CoverageGuarantee, Labels, SetKind};
 use negmm::data::{Column, ColumnRoles};
 use negmm::joint::{
-    Combination, FittedJoint, JointForm, JointPart, JointPredictions, RegionKind, fit_joint, fit_joint_with,
+    Chain, Combination, Copula, FittedJoint, JointForm, JointPart, JointPredictions, RegionKind, fit_joint,
+    fit_joint_with,
 };
 use negmm::method::{Ensemble, Mdn, NeGmm, Pool};
 use negmm::predict::JointQuery;
@@ -501,4 +502,80 @@ fn twenty_targets_have_covariances_of_low_rank() {
     assert!((correlation - 0.8).abs() < 0.15, "{correlation}");
     let scores = model.record().validation.as_ref().unwrap();
     assert!(scores.energy < 0.85 * model.record().baseline.as_ref().unwrap().energy, "{scores:?}");
+}
+
+/// A target with two branches, and one that follows it in a curve.
+fn curved(rows: usize) -> Table {
+    let mut rng = Rng::new(20, 0);
+    let mut draw = move || normal::quantile(rng.uniform());
+    let mut columns: [Vec<f64>; 3] = Default::default();
+    for row in 0..rows {
+        let x = draw();
+        let a = x + if row % 3 == 0 { -1.5 } else { 1.5 } + 0.4 * draw();
+        columns.iter_mut().zip([x, a, a * a / 2.0 + 0.4 * draw()]).for_each(|(column, value)| column.push(value));
+    }
+    Table::new(["x", "a", "b"].into_iter().zip(columns.map(Column::Numbers)).collect()).unwrap()
+}
+
+/// Probabilities of the answers of one row, from draws of (a, b), draws × 2, and from a prediction.
+fn largest_difference(draws: &[f64], predictions: &JointPredictions) -> f64 {
+    let probability = |of: &dyn Fn(f64, f64) -> f64, threshold: f64| {
+        let below = draws.chunks_exact(2).filter(|pair| of(pair[0], pair[1]) < threshold).count();
+        below as f64 / (draws.len() / 2) as f64
+    };
+    let answers: [(&str, &dyn Fn(f64, f64) -> f64); 4] =
+        [("s = a", &|a, _| a), ("s = b", &|_, b| b), ("s = a + b", &|a, b| a + b), ("s = a - b", &|a, b| a - b)];
+    let mut largest: f64 = 0.0;
+    for (text, of) in answers {
+        let own = predictions.combination(&Combination::parse(text, &["a", "b"]).unwrap());
+        for threshold in [-2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0] {
+            let apart = own.below(threshold).unwrap()[0] - probability(of, threshold);
+            largest = largest.max(apart.abs());
+        }
+    }
+    largest
+}
+
+#[test]
+fn expansions_into_nodes_are_near_the_copula_and_the_chain_themselves() {
+    const DRAWS: usize = 20_000;
+    let table = curved(300);
+    let model_of = |target: &str, ignored: &[&str]| -> Model {
+        let mut method = Method::default();
+        method.configure(&[("preset", "fast"), ("steps", "200")]).unwrap();
+        let options = FitOptions::default().inputs(ColumnRoles::default().ignore(ignored.to_vec()));
+        negmm::fit_with(&table, target, &method, &options).unwrap().model
+    };
+    let (first, second, linked) = (model_of("a", &["b"]), model_of("b", &["a"]), model_of("b", &[]));
+    let mut quick = method();
+    quick.set("epochs", "1").unwrap();
+    let model = fit_joint(&table, &["a", "b"], &quick).unwrap();
+    let alone = |form: JointForm| model.with_parts(vec![JointPart { weight: 1.0, form }]).unwrap();
+    let chain = alone(JointForm::Chain(Chain { links: vec![first.clone(), linked.clone()] }));
+    let copula = Copula { models: vec![first.clone(), second.clone()], correlation: vec![1.0, 0.6, 0.6, 1.0] };
+    let copula = alone(JointForm::Copula(copula));
+    for row in [0, 7, 50] {
+        let one = table.select_rows(&[row]);
+        let many = table.select_rows(&[row; DRAWS]);
+        // The chain: a from its model, then b from the other given a.
+        let a = first.predict(&one).unwrap().sample(DRAWS, 1, 0);
+        let given = many.with_columns([("a", Column::Numbers(a.clone()))]).unwrap();
+        let b = linked.predict(&given).unwrap().sample(1, 2, 0);
+        let draws: Vec<f64> = a.iter().zip(&b).flat_map(|(a, b)| [*a, *b]).collect();
+        let apart = largest_difference(&draws, &chain.predict(&one).unwrap());
+        assert!(apart < 0.06, "chain, row {row}: {apart}");
+        // The copula: quantiles at correlated levels.
+        let marginals = [first.predict(&one).unwrap(), second.predict(&one).unwrap()];
+        let mut rng = Rng::new(21, row as u64);
+        let mut draw = move || normal::quantile(rng.uniform());
+        let draws: Vec<f64> = (0..DRAWS / 4)
+            .flat_map(|_| {
+                let z = draw();
+                let levels = [z, 0.6 * z + 0.8 * draw()].map(normal::cdf);
+                [0, 1].map(|target| marginals[target].quantile(levels[target]).unwrap()[0])
+            })
+            .collect();
+        let apart = largest_difference(&draws, &copula.predict(&one).unwrap());
+        assert!(apart < 0.04, "copula, row {row}: {apart}");
+    }
 }
