@@ -1,7 +1,8 @@
 //! The pool of `auto` for several targets: its forms, and their stacking weights by held-out energy score.
 //!
-//! With few rows the forms are compared by cross-validation, a chain among them; with many, by the held-out predictions of
-//! their own folds. Where the pool is not clearly better than the constant, the constant predicts.
+//! With few rows the forms are compared by cross-validation, a chain among them, and sds are scaled by what that shows; with
+//! many, forms are compared by the held-out predictions of their own folds, where a row is predicted by fewer networks than the pool
+//! has, so that they would say too much of its width. Where the pool is not clearly better than the constant, the constant predicts.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +32,6 @@ const LEAST_OF_FOREST: usize = 20;
 /// Factors of sds that are tried, and how many rows' worth of a factor of 1 they are shrunk by.
 const SIGMA_SCALES: [f64; 9] = [0.8, 0.87, 0.93, 1.0, 1.07, 1.15, 1.25, 1.4, 1.6];
 const SHRINKAGE: f64 = 30.0;
-/// Held-out rows that decide about them, at most.
-const MOST_SCALED: usize = 2_000;
 
 /// The pool with its held-out predictions of standardised targets.
 pub(super) struct Pool {
@@ -224,7 +223,10 @@ fn few_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> 
             .table
             .locate(Error::data("no form of the joint distribution could be scored on held-out rows")));
     }
-    Ok(stacked(encoded, kept, &predictions, complete, histories))
+    let mut pool = stacked(encoded, kept, &predictions, complete, histories);
+    pool.sigma_scales = sigma_scales(encoded, &pool.rows, &pool.held_out);
+    pool.held_out = pool.held_out.scale_sds(&pool.sigma_scales);
+    Ok(pool)
 }
 
 /// Many rows: the forms are compared by the held-out predictions of their own folds.
@@ -290,16 +292,13 @@ fn stacked(
     let pooled = JointMixtures::pool(&weights.iter().copied().zip(held_out).collect::<Vec<_>>());
     let parts = forms.into_iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
     let parts = parts.map(|(form, weight)| JointPart { weight: *weight, form }).collect();
-    let sigma_scales = sigma_scales(encoded, &rows, &pooled);
-    Pool { parts, rows, held_out: pooled.scale_sds(&sigma_scales), histories, energies, sigma_scales }
+    Pool { parts, rows, held_out: pooled, histories, energies, sigma_scales: vec![1.0; encoded.targets.len()] }
 }
 
 /// For each target the factor of the pool's sds with the best held-out log score of its marginal, shrunk towards 1.
 fn sigma_scales(encoded: &EncodedTargets, rows: &[usize], pooled: &JointMixtures) -> Vec<f64> {
     let d = encoded.targets.len();
-    let used: Vec<usize> = (0..rows.len()).step_by(rows.len().div_ceil(MOST_SCALED).max(1)).collect();
-    let y: Vec<Vec<f64>> = used.iter().map(|at| encoded.scaled(rows[*at])).collect();
-    let pooled = pooled.select(&used);
+    let y: Vec<Vec<f64>> = rows.iter().map(|row| encoded.scaled(*row)).collect();
     let of_target = |target: usize| {
         let score = |factor: f64| {
             let mut by = vec![1.0; d];
@@ -310,7 +309,7 @@ fn sigma_scales(encoded: &EncodedTargets, rows: &[usize], pooled: &JointMixtures
         };
         let best = SIGMA_SCALES.into_iter().map(|factor| (score(factor), factor)).min_by(|a, b| a.0.total_cmp(&b.0));
         let best = best.map_or(1.0, |(_, factor)| factor);
-        let rows = used.len() as f64;
+        let rows = rows.len() as f64;
         libm::exp(libm::log(best) * rows / (rows + SHRINKAGE))
     };
     (0..d).map(of_target).collect()
