@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from negmm import worker
+from negmm import leftovers, worker
 
 #: How often a job is sent at most.
 MAX_TRIES = 4
@@ -26,8 +26,9 @@ POLL_SECONDS = 0.05
 class SharedFolder:
     """An executor whose workers share a folder with the caller: they open the encoded rows there instead of having them sent.
 
-    The file is named by the hash of its rows, and is removed when the fit is over. A worker that does not find it, or finds other
-    rows in it, is sent the rows as without a folder.
+    The file is named by the hash of its rows, and is removed when the fit is over; that of a process that was killed, by the next
+    fit with the folder on the same machine. A worker that does not find it, or finds other rows in it, is sent the rows as without
+    a folder.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ class Exchange:
     def keep(self, rows: str, packed: bytes) -> None:
         self._packed[rows] = packed
         if self.folder is not None:
-            path = self.folder / f".negmm-rows-{rows}-{os.getpid()}"
+            path = self.folder / f".negmm-rows-{rows}-{leftovers.owner()}"
             self._files[rows] = worker.RowsFile.write(path, packed)
 
     def send(self, number: int, rows: str, job: bytes) -> None:
@@ -311,6 +312,7 @@ def exchange_with(executor: Any, n_jobs: int | None) -> Iterator[Exchange | None
             exchange.folder = Path(executor.folder)
             if not exchange.folder.is_dir():
                 raise ValueError(f"the shared folder {str(exchange.folder)!r} does not exist")
+            leftovers.clear(exchange.folder, r"\.negmm-rows-.*-", r"(\.part)?")
     else:
         exchange = _exchange(executor, n_jobs)
     try:

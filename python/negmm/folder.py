@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from negmm import leftovers
 from negmm.scoring import BatchPredictor
 
 #: Rows that are predicted at once.
@@ -27,8 +28,9 @@ def predict_folder(
     names.
 
     The columns are those of :class:`negmm.scoring.BatchPredictor`, which has the query. Folders called ``year=2025`` are a
-    column. A file appears when it is complete. ``executor`` predicts files elsewhere: an executor of
-    ``concurrent.futures``, a client of Dask, or the module ``ray``; the bytes are the same.
+    column. A file appears when it is complete; what a process left that was killed, the next call on that machine removes.
+    ``executor`` predicts files elsewhere: an executor of ``concurrent.futures``, a client of Dask, or the module ``ray``;
+    the bytes are the same.
 
     Examples
     --------
@@ -54,6 +56,8 @@ def predict_folder(
     if target.resolve() == source.resolve():
         raise ValueError("the predictions need a folder of their own")
     predictor = BatchPredictor(model, **query)
+    for folder in {(target / file).parent for file in files}:
+        leftovers.clear(folder, r"\..*\.parquet\.", r"\.part")
     _predict_all(executor, predictor, [(str(source / file), str(target / file), _folders(file)) for file in files])
     return [str(file) for file in files]
 
@@ -71,7 +75,7 @@ def predict_file(predictor: BatchPredictor, source: str, target: str, folders: d
 
     goal = Path(target)
     goal.parent.mkdir(parents=True, exist_ok=True)
-    part = goal.with_name(f".{goal.name}.{os.getpid()}.part")
+    part = goal.with_name(f".{goal.name}.{leftovers.owner()}.part")
     writer = None
     try:
         with pq.ParquetFile(source) as file:

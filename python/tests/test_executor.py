@@ -5,7 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import external
@@ -14,7 +17,7 @@ import pytest
 from quick import LEARNING, quick, rows
 
 import negmm
-from negmm import worker
+from negmm import leftovers, worker
 from negmm.executor import FuturesExchange
 
 X, Y = rows(200)
@@ -239,3 +242,43 @@ def test_rows_are_sent_to_workers_that_do_not_find_them(tmp_path, monkeypatch, d
 def test_processes_open_the_rows_in_a_shared_folder(tmp_path, pool):
     assert fitted(negmm.SharedFolder(pool, tmp_path)) == fitted()
     assert os.listdir(tmp_path) == []
+
+
+def test_dask_opens_the_rows_in_a_shared_folder(tmp_path):
+    distributed = external.module("distributed")
+    with distributed.Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as client:
+        worker._cache.clear()
+        assert fitted(negmm.SharedFolder(client, tmp_path)) == fitted()
+    assert os.listdir(tmp_path) == []
+
+
+#: A fit with a shared folder that takes for ever.
+ENDLESS = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from quick import quick, rows
+import negmm
+model = quick("auto", steps=10**9)
+model.fit(*rows(200), executor=negmm.SharedFolder(ThreadPoolExecutor(1), sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_rows_of_a_killed_fit_are_cleared_by_the_next(tmp_path):
+    names = lambda: [name for name in os.listdir(tmp_path) if not name.endswith(".part")]  # noqa: E731
+    with subprocess.Popen([sys.executable, "-c", ENDLESS, str(tmp_path)], cwd=os.path.dirname(__file__)) as process:
+        end = time.monotonic() + 120
+        while not names() and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        left = names()
+        assert len(left) == 1
+        # Of a process that lives nothing is removed, nor of other machines.
+        leftovers.clear(tmp_path, r"\.negmm-rows-.*-", r"(\.part)?")
+        assert names() == left
+        process.kill()
+    assert names() == left
+    elsewhere = tmp_path / ".negmm-rows-x-1@elsewhere"
+    elsewhere.touch()
+    with ThreadPoolExecutor(1) as executor:
+        assert fitted(negmm.SharedFolder(executor, tmp_path)) == fitted()
+    assert names() == [elsewhere.name]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import external
@@ -58,6 +62,20 @@ def test_what_goes_wrong_leaves_no_incomplete_file(model, source, tmp_path):
     with pytest.raises(ValueError, match="none called x"):
         negmm.predict_folder(model, source, tmp_path / "out")
     assert sorted(file.name for file in (tmp_path / "out").rglob("*") if file.is_file()) == ["part-0.parquet"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are looked up by signals")
+def test_what_a_killed_process_left_is_removed(model, source, tmp_path):
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        pass
+    host = socket.gethostname()
+    left, lives = (f".part-0.parquet.{pid}@{host}.part" for pid in (process.pid, os.getppid()))
+    folder = tmp_path / "out" / "year=2024"
+    folder.mkdir(parents=True)
+    for name in (left, lives, f".part-0.parquet.{process.pid}@elsewhere.part"):
+        (folder / name).touch()
+    negmm.predict_folder(model, source, tmp_path / "out")
+    assert sorted(os.listdir(folder)) == sorted([lives, f".part-0.parquet.{process.pid}@elsewhere.part", "part-0.parquet"])
 
 
 def test_dask_writes_the_same_folder(model, source, tmp_path):

@@ -11,6 +11,7 @@ import pytest
 import ray
 from quick import quick, rows
 
+import negmm
 from negmm import ray as adapter
 from negmm import worker
 from negmm.executor import RayExchange
@@ -32,6 +33,24 @@ def fitted(executor=None, **parameters) -> bytes:
 def test_training_gives_the_same_bytes():
     assert fitted(ray) == fitted()
     assert fitted(ray, n_jobs=2) == fitted()
+
+
+def test_workers_open_the_rows_in_a_shared_folder(tmp_path):
+    assert fitted(negmm.SharedFolder(ray, tmp_path)) == fitted()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_becomes_a_folder(tmp_path):
+    source = tmp_path / "new"
+    source.mkdir()
+    for part in range(2):
+        pd.DataFrame(X[part::2], columns=["a", "b", "c"]).to_parquet(source / f"part-{part}.parquet")
+    model = quick("ngboost").fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
+    negmm.predict_folder(model, source, tmp_path / "here")
+    names = negmm.predict_folder(model, source, tmp_path / "there", executor=ray)
+    assert names == ["part-0.parquet", "part-1.parquet"]
+    for name in names:
+        assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
 def test_a_worker_that_is_killed_costs_a_retry(tmp_path, monkeypatch):
