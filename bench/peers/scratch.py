@@ -1,15 +1,19 @@
-"""Fits of a table of many Parquet files, in memory and from scratch files: processor time, peak memory, and whether the models are the
-same.
+"""Fits of a table of many Parquet files, in memory and from scratch files: processor time, peak memory, CRPS of other rows, and whether
+the models are the same.
 
-    python bench/peers/scratch.py target/release/negmm FOLDER --rows 4000000 --files 8 --steps 1000 --memory 2 [--lightgbm]
+    python bench/peers/scratch.py target/release/negmm FOLDER --rows 4000000 --files 8 --steps 1000 --memory 2
+        [--where memory,disk] [--threads 1] [--lightgbm memory,two_round]
 
-Makes the files in FOLDER unless they are there: ten columns, a target whose spread and skewness depend on them. Needs pyarrow;
-LightGBM is fitted to 21 quantiles with --lightgbm.
+Makes the files in FOLDER unless they are there: ten columns, a target whose spread and skewness depend on them. A table that is larger
+than --memory gigabytes goes into scratch files in FOLDER. Needs pyarrow; LightGBM is fitted to 21 quantiles with --lightgbm, in memory
+or from a text file in two rounds.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import multiprocessing
 import os
 import resource
 import subprocess
@@ -19,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import csv
 
 INPUTS = 10
 GIGABYTE = 1 << 30
@@ -63,35 +68,56 @@ def run(command: list[str]) -> tuple[float, float, float]:
     return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / GIGABYTE
 
 
-def lightgbm(data: Path, test: Path) -> None:
-    """21 quantiles, sorted; the CRPS as twice the mean pinball loss."""
+def encoded(path: Path) -> pa.Table:
+    """The columns as LightGBM takes them: the target first, the category by its number, the flag as 0 or 1."""
+    table = pq.read_table(path)
+    kind = table["kind"].combine_chunks().dictionary_encode()
+    order = np.argsort(kind.dictionary.to_numpy(zero_copy_only=False))
+    rank = np.empty(len(order))
+    rank[order] = np.arange(len(order))
+    numbers = {f"x{at}": table[f"x{at}"].to_numpy().astype(np.float32) for at in range(INPUTS - 2)}
+    flag = table["flag"].to_numpy().astype(np.float32)
+    return pa.table({"y": table["y"], **numbers, "kind": rank[kind.indices.to_numpy()], "flag": flag})
+
+
+def write_text(data: Path, file: Path) -> None:
+    """All rows as one CSV file without a header, part by part."""
+    with open(file, "wb") as out:
+        for part in sorted(data.glob("*.parquet")):
+            csv.write_csv(encoded(part), out, csv.WriteOptions(include_header=False))
+
+
+def lightgbm(data: Path, test: Path, file: Path | None, threads: int) -> None:
+    """21 quantiles, sorted; the CRPS as twice the mean pinball loss. From `file` in two rounds, or in memory."""
     import lightgbm as lgb
 
-    def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
-        table = pq.read_table(path)
-        kind = table["kind"].combine_chunks().dictionary_encode()
-        order = np.argsort(kind.dictionary.to_numpy(zero_copy_only=False))
-        rank = np.empty(len(order))
-        rank[order] = np.arange(len(order))
-        columns = [table[f"x{at}"].to_numpy() for at in range(INPUTS - 2)]
-        columns += [rank[kind.indices.to_numpy()], table["flag"].to_numpy().astype(float)]
-        return np.column_stack(columns).astype(np.float32), table["y"].to_numpy()
+    def matrix(table: pa.Table) -> np.ndarray:
+        return np.column_stack([table[name].to_numpy() for name in table.column_names[1:]]).astype(np.float32)
 
     start = time.process_time()
-    x, y = read(data)
-    levels = (np.arange(21) + 0.5) / 21
-    params = {"objective": "quantile", "learning_rate": 0.1, "num_leaves": 63, "verbose": -1, "num_threads": 2}
-    rows = lgb.Dataset(x, y, categorical_feature=[INPUTS - 2], free_raw_data=True)
-    tested, truth = read(test)
+    params = {"objective": "quantile", "learning_rate": 0.1, "num_leaves": 63, "verbose": -1, "num_threads": threads}
+    if file is None:
+        table = encoded(data)
+        rows = lgb.Dataset(matrix(table), table["y"].to_numpy(), categorical_feature=[INPUTS - 2])
+        del table
+    else:
+        # The categorical column is counted without the target.
+        more = {"two_round": True, "header": False, "label_column": 0}
+        params |= more
+        rows = lgb.Dataset(str(file), params=params, categorical_feature=[INPUTS - 2])
+    rows.construct()
+    tested = encoded(test)
+    x, truth = matrix(tested), tested["y"].to_numpy()
     predicted = []
+    levels = (np.arange(21) + 0.5) / 21
     for level in levels:
-        booster = lgb.train({**params, "alpha": level}, rows, 100)
-        predicted.append(booster.predict(tested))
+        predicted.append(lgb.train({**params, "alpha": level}, rows, 100).predict(x))
     quantiles = np.sort(np.column_stack(predicted), axis=1)
     errors = truth[:, None] - quantiles
     crps = 2 * np.maximum(levels * errors, (levels - 1) * errors).mean()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIGABYTE
-    print(f"| LightGBM, 21 quantiles | {time.process_time() - start:.0f} | {peak:.2f} | {crps:.4f} |")
+    how = "in memory" if file is None else "two_round"
+    print(f"| LightGBM, 21 quantiles, {how} | {time.process_time() - start:.0f} | {peak:.2f} | {crps:.4f} |", flush=True)
 
 
 def main() -> None:
@@ -103,26 +129,41 @@ def main() -> None:
     parser.add_argument("--steps", type=int)
     parser.add_argument("--memory", default="2")
     parser.add_argument("--where", default="memory,disk")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--options", default="")
-    parser.add_argument("--lightgbm", action="store_true")
+    parser.add_argument("--lightgbm", default="", help="memory, two_round, or both with a comma between them")
     chosen = parser.parse_args()
     data = make(chosen.folder, chosen.rows, chosen.files)
+    test = chosen.folder / "test.parquet"
     options = chosen.options.split() + (["--steps", str(chosen.steps)] if chosen.steps else [])
-    print(f"{chosen.rows} rows of {INPUTS} inputs in {chosen.files} files, {' '.join(options) or 'defaults'}")
-    print("| fit | processor seconds | peak GB | seconds |\n|---|---|---|---|")
+    options += ["--threads", str(chosen.threads)]
+    print(f"{chosen.rows} rows of {INPUTS} inputs in {chosen.files} files, {' '.join(options)}")
+    print("| fit | processor seconds | peak GB | CRPS |\n|---|---|---|---|")
     models = []
-    for where in chosen.where.split(","):
+    # Scratch files go where temporary files go.
+    os.environ["TMPDIR"] = str(chosen.folder)
+    for where in filter(None, chosen.where.split(",")):
         model = chosen.folder / f"{where}.negmm"
-        more = {"memory": [], "disk": ["--memory", chosen.memory, "--scratch", str(chosen.folder)]}[where]
+        more = {"memory": ["--memory", "1000"], "disk": ["--memory", chosen.memory]}[where]
         command = [chosen.program, "fit", str(data), "--target", "y", "-o", str(model), *options, *more]
-        seconds, processor, peak = run(command)
-        print(f"| {where} | {processor:.0f} | {peak:.2f} | {seconds:.0f} |", flush=True)
+        _, processor, peak = run(command)
+        scores = subprocess.run(
+            [chosen.program, "evaluate", str(model), str(test), "--json"], check=True, capture_output=True
+        )
+        print(f"| {where} | {processor:.0f} | {peak:.2f} | {json.loads(scores.stdout)['crps']:.4f} |", flush=True)
         models.append(model.read_bytes())
     if len(models) == 2:
         print(f"same model: {models[0] == models[1]}")
-    if chosen.lightgbm:
-        print("| | processor seconds | peak GB | CRPS |\n|---|---|---|---|")
-        lightgbm(data, chosen.folder / "test.parquet")
+    for how in filter(None, chosen.lightgbm.split(",")):
+        file = chosen.folder / "rows.csv" if how == "two_round" else None
+        if file is not None:
+            write_text(data, file)
+        # A process of its own, so that its peak is its own.
+        process = multiprocessing.get_context("spawn").Process(target=lightgbm, args=(data, test, file, chosen.threads))
+        process.start()
+        process.join()
+        if file is not None:
+            file.unlink()
 
 
 if __name__ == "__main__":
