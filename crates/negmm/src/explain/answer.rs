@@ -1,7 +1,7 @@
 //! Answers: numbers about the distribution of a row that can be explained, by the names that predictions have.
 
 use crate::predict::Number;
-use crate::{Error, Predictions, Query, Result};
+use crate::{Columns, Error, Predictions, Query, Result};
 
 /// A number about the distribution of a row.
 ///
@@ -141,8 +141,18 @@ impl Answer {
 
     /// What this answer is for each prediction; `y` is the target of all of them.
     fn values(&self, predictions: &Predictions, y: Option<f64>) -> Result<Vec<f64>> {
-        let columns = self.add_to(Query::default())?.columns(predictions, 0)?;
-        let column = |name: &str| {
+        // A query has the mean and the sd of each row, whatever else it has.
+        match &*self.name {
+            "mean" => return Ok(predictions.mean()),
+            "sd" => return Ok(predictions.sd()),
+            name => {
+                if let Some(Ok(level)) = name.strip_prefix('q').map(str::parse) {
+                    return predictions.quantile(level);
+                }
+            }
+        }
+        let columns = || self.add_to(Query::default())?.columns(predictions, 0);
+        let column = |columns: &Columns<'_>, name: &str| {
             columns.floats(name).ok_or_else(|| Error::options(format!("the model has no answer {name:?}")))
         };
         let roots = |values: Vec<f64>| values.into_iter().map(f64::sqrt).collect();
@@ -151,10 +161,11 @@ impl Answer {
             Ok::<_, Error>(vec![y; predictions.len()])
         };
         Ok(match &self.kind {
-            Kind::Column => column(&self.name)?,
+            Kind::Column => column(&columns()?, &self.name)?,
             Kind::Width(coverage) => {
-                let (lower, upper) =
-                    (column(&format!("lower_{}", coverage.text))?, column(&format!("upper_{}", coverage.text))?);
+                let ends = columns()?;
+                let end = |name: &str| column(&ends, &format!("{name}_{}", coverage.text));
+                let (lower, upper) = (end("lower")?, end("upper")?);
                 upper.into_iter().zip(lower).map(|(upper, lower)| upper - lower).collect()
             }
             // One member has no disagreement.
