@@ -1,5 +1,5 @@
-//! What makes predictions sure or unsure: contributions of the inputs to the mean and the sd of some rows, and the dependence of the
-//! sd and of quantiles along the inputs that matter most.
+//! What makes predictions sure or unsure: contributions of the inputs to the mean, the sd and the upper tail of some rows, and the
+//! dependence of the sd and of quantiles along the inputs that matter most.
 
 use negmm::data::Column;
 use negmm::explain::{Answer, BACKGROUND, Background, Dependence, Effort, Explainer, Explanation, dependence};
@@ -15,12 +15,12 @@ const ROWS: (usize, usize) = (10, 100);
 /// Inputs whose dependence is shown.
 const CURVES: usize = 3;
 /// The answers whose contributions are shown, and those along an input.
-const OF_ROWS: &str = "mean,sd";
+const OF_ROWS: &str = "mean,sd,q0.95";
 const ALONG: &str = "sd,q0.05,q0.5,q0.95";
 
 /// Contributions and curves.
 pub struct Explained {
-    /// Contributions to the mean and to the sd.
+    /// Contributions to the mean, to the sd and to the 95 % quantile.
     pub contributions: Explanation,
     /// The explained rows.
     pub table: Table,
@@ -28,7 +28,7 @@ pub struct Explained {
     pub numbers: Vec<usize>,
     /// Rows that they are compared with.
     pub background: usize,
-    /// The inputs that matter most for the sd or the mean, the first ones first.
+    /// The inputs that matter most for any of them, the first ones first.
     pub order: Vec<usize>,
     /// For the first of them the sd and quantiles along them.
     pub curves: Vec<Dependence>,
@@ -62,7 +62,7 @@ pub fn explained(model: &Model, evaluation: &EvaluationSet) -> Result<Option<Exp
             let all = contributions.mean_absolute(answer, None);
             all[column] / all.iter().sum::<f64>().max(f64::MIN_POSITIVE)
         };
-        of(0).max(of(1))
+        (0..contributions.answers().len()).map(of).fold(0.0, f64::max)
     };
     let parts: Vec<f64> = (0..columns).map(part).collect();
     let mut order: Vec<usize> = (0..columns).filter(|column| parts[*column] > 0.0).collect();

@@ -1,4 +1,5 @@
-//! Plots of what makes predictions sure or unsure: contributions to the mean and the sd, and the sd and quantiles along inputs.
+//! Plots of what makes predictions sure or unsure: contributions to the mean, the sd and the upper tail, and the sd and quantiles
+//! along inputs.
 
 use negmm::explain::Dependence;
 use negmm_draw::{Axis, Colour, Figure, Mark, Panel};
@@ -12,9 +13,10 @@ use crate::time_axis::TimeAxis;
 const SHOWN: usize = 10;
 /// Categories of an input along which curves are drawn.
 const CATEGORIES: usize = 8;
-/// The place of the mean and the sd among the answers of contributions.
+/// The place of the mean, the sd and the 95 % quantile among the answers of contributions.
 const MEAN: usize = 0;
 const SD: usize = 1;
+const TAIL: usize = 2;
 /// The ranks that are low and high values.
 const LOW: f64 = 1.0 / 3.0;
 const HIGH: f64 = 2.0 / 3.0;
@@ -26,7 +28,7 @@ pub fn explanation(explained: &Explained, target: &str) -> Vec<Plot> {
     plots
 }
 
-/// The mean |contribution| of each input to the sd and to the mean.
+/// The mean |contribution| of each input to the sd, to the upper tail and to the mean.
 fn sizes(explained: &Explained, target: &str) -> Plot {
     let Explained { contributions, order, .. } = explained;
     let shown = &order[..order.len().min(SHOWN)];
@@ -35,9 +37,11 @@ fn sizes(explained: &Explained, target: &str) -> Plot {
         let all = contributions.mean_absolute(answer, None);
         shown.iter().map(|column| all[*column]).collect::<Vec<f64>>()
     };
-    let (sd, mean) = (of(SD), of(MEAN));
-    let mut table = TextTable::new(["input", "to the sd", "to the mean"]);
-    names.iter().enumerate().for_each(|(at, name)| table.push([name.clone(), num(sd[at]), num(mean[at])]));
+    let [sd, tail, mean] = [SD, TAIL, MEAN].map(of);
+    let mut table = TextTable::new(["input", "to the sd", "to the 95 % quantile", "to the mean"]);
+    for (at, name) in names.iter().enumerate() {
+        table.push([name.clone(), num(sd[at]), num(tail[at]), num(mean[at])]);
+    }
     let panel = |title: &str, values: &[f64], colour: Colour| {
         let axis = Axis::categories("", &names).range(names.len() as f64 - 0.5, -0.5);
         Panel::new(Axis::new("mean |contribution|").include(0.0), axis)
@@ -50,24 +54,25 @@ fn sizes(explained: &Explained, target: &str) -> Plot {
     Plot {
         name: "contributions".into(),
         caption: format!(
-            "Shapley values of the inputs, their size averaged over {}: how much an input moves the sd and the mean of \
-             {target} away from the usual ones (the averages over {} of training), in the target's unit.{rest}",
+            "Shapley values of the inputs, their size averaged over {}: how much an input moves the sd, the upper \
+             tail and the mean of {target} away from the usual ones (the averages over {} of training), in the target's unit.{rest}",
             counted(contributions.rows(), "row"),
             counted(explained.background, "row"),
         ),
         figure: Figure::new(
-            "What moves the sd, and what the mean",
+            "What moves the sd, the upper tail and the mean",
             format!("{} moves the sd most, by {} on average.", names[most], num(sd[most])),
         )
         .panel_size(400.0, 100.0 + 22.0 * names.len().max(3) as f64)
         .columns(1)
         .panel(panel("To the sd", &sd, Colour::Orange))
+        .panel(panel("To the 95 % quantile", &tail, Colour::Sky))
         .panel(panel("To the mean", &mean, Colour::Blue)),
         table,
     }
 }
 
-/// The contributions to the sd and to the mean of single rows, a dot each.
+/// The contributions to the sd, to the upper tail and to the mean of single rows, a dot each.
 fn of_rows(explained: &Explained, target: &str) -> Plot {
     let Explained { contributions, order, .. } = explained;
     let shown = &order[..order.len().min(SHOWN)];
@@ -94,21 +99,26 @@ fn of_rows(explained: &Explained, target: &str) -> Plot {
         true => String::new(),
         false => format!(" Standard error of a dot: about {} of the sd.", num(contributions.typical_error(SD))),
     };
-    let [sd, mean] = [SD, MEAN].map(|answer| num(contributions.base(0, answer)));
+    let [sd, tail, mean] = [SD, TAIL, MEAN].map(|answer| num(contributions.base(0, answer)));
     Plot {
         name: "contributions-rows".into(),
         caption: format!(
             "A dot for each row. To the sd: right of 0 the input makes the prediction less sure than usual (sd {sd}), left \
-             of it surer. To the mean: it makes it higher or lower than usual ({mean}). The dots of a row add up to its \
-             prediction minus the usual one. Low and high are the lower and the upper third of the input's values.{error}",
+             of it surer. To the 95 % quantile: it makes high outcomes higher or lower than usual ({tail}). To the mean: it \
+             makes the prediction higher or lower than usual ({mean}). The dots of a row add up to its prediction minus the \
+             usual one. Low and high are the lower and the upper third of the input's values.{error}",
         ),
         figure: Figure::new(
             "What makes single rows sure or unsure",
-            format!("Contributions to the sd and the mean of {target} in {}.", counted(contributions.rows(), "row")),
+            format!(
+                "Contributions to the sd, the 95 % quantile and the mean of {target} in {}.",
+                counted(contributions.rows(), "row")
+            ),
         )
         .panel_size(400.0, 110.0 + 26.0 * names.len().max(3) as f64)
         .columns(1)
         .panel(panel(SD, "To the sd", "contribution to the sd"))
+        .panel(panel(TAIL, "To the 95 % quantile", "contribution to the 95 % quantile"))
         .panel(panel(MEAN, "To the mean", "contribution to the mean")),
         table,
     }
