@@ -2,14 +2,15 @@
 //! nothing, and one that is correlated with the first and does nothing itself.
 //!
 //! ```text
-//! explain_simulations [--rows 1000] [--seeds 20] [--preset fast] [--correlation 0.9] [--from 0.8] [--longer 10]
+//! explain_simulations [--rows 1000] [--seeds 20] [--skip 0] [--preset fast] [--correlation 0.9] [--from 0.8] [--longer 10]
 //! ```
 //!
 //! y = 2 m + (0.6 + 0.6 s) g(z, t) with z standard normal and g(z, t) = z below its quantile c of the level `--from`,
 //! c + (1 + 10 t) (z - c) above it (`--longer`); all columns are uniform. For the mean, the interquartile range and the upper tail (97 % quantile minus median, whose
 //! contributions are differences of contributions): mean |contribution| of each column over 60 rows, the mean over seeds beside
 //! that of the truth against the same background, and in how many seeds the column that matters most is the first. `nothing`
-//! is right in a seed where it is the last, its parts of the largest contribution to each answer summed. One thread.
+//! is right in a seed where it is the last, its parts of the largest contribution to each answer summed; a whole seed, where all
+//! four are right. One thread.
 
 use std::error::Error;
 
@@ -131,9 +132,11 @@ fn table(x: &[Vec<f64>], y: &[f64], correlated: bool) -> negmm::Result<Table> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::read(&["--rows", "--seeds", "--preset", "--correlation", "--from", "--longer"])?;
+    let names = ["--rows", "--seeds", "--skip", "--preset", "--correlation", "--from", "--longer"];
+    let options = Options::read(&names)?;
     let tail = Tail { from: options.get("--from", 0.8)?, longer: options.get("--longer", 10.0)? };
     let (count, seeds): (usize, u64) = (options.get("--rows", 1000)?, options.get("--seeds", 20)?);
+    let skipped: u64 = options.get("--skip", 0)?;
     let correlation: f64 = options.get("--correlation", 0.9)?;
     let mut method = Method::by_name("auto")?;
     method.set("preset", options.text("--preset").unwrap_or("fast"))?;
@@ -142,8 +145,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let width = names.len();
         let mut sums = vec![vec![0.0; width]; ANSWERS.len()];
         let mut truths = [[0.0; 4]; 3];
-        let (mut first, mut last) = ([0; 3], 0);
-        for seed in 0..seeds {
+        let (mut first, mut last, mut whole) = ([0; 3], 0, 0);
+        for seed in skipped..skipped + seeds {
             let (x, y) = rows(tail, count, correlation, &mut Rng::new(seed, 0));
             let train = table(&x, &y, correlated)?;
             let engine = CpuEngine::new(1);
@@ -154,17 +157,20 @@ fn main() -> Result<(), Box<dyn Error>> {
             let answers = Answer::list("mean,width_0.5,q0.97,q0.5")?;
             let explainer = Explainer::new(&model, background, answers)?.with_effort(Effort::Permutations(1))?;
             let (explanation, _) = explainer.explain(&table(&fresh, &targets, correlated)?)?;
-            let mut parts = vec![0.0; width];
+            let (mut parts, mut right) = (vec![0.0; width], true);
             for (answer, (_, strongest)) in ANSWERS.into_iter().enumerate() {
                 let means = mean_absolute(&explanation, answer);
                 let largest = means.iter().copied().fold(0.0, f64::max);
                 first[answer] += usize::from(means[strongest] == largest);
+                right &= means[strongest] == largest;
                 for (column, mean) in means.iter().enumerate() {
                     sums[answer][column] += mean / seeds as f64;
                     parts[column] += mean / largest;
                 }
             }
-            last += usize::from(parts[..3].iter().all(|part| *part > parts[3]));
+            let behind = parts[..3].iter().all(|part| *part > parts[3]);
+            last += usize::from(behind);
+            whole += usize::from(right && behind);
             let own = true_contributions(tail, &fresh, &x[..BACKGROUND]);
             for (sums, own) in truths.iter_mut().zip(own) {
                 sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own / seeds as f64);
@@ -181,7 +187,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let cells: Vec<String> = (0..width).map(of).collect();
             println!("| {name} | {} | {} of {seeds} |", cells.join(" | "), first[answer]);
         }
-        println!("\n`nothing` is behind mean, spread and tail in {last} of {seeds} seeds\n");
+        println!(
+            "\n`nothing` is behind mean, spread and tail in {last} of {seeds} seeds, all four are right in {whole}\n"
+        );
     }
     Ok(())
 }
