@@ -124,6 +124,7 @@ class ExplainableMixin:
             list(self._names),
             found["answers"],
             found["exact"],
+            found["verdicts"],
             _several=not isinstance(of, str) or len(names) > 1,
         )
 

@@ -26,7 +26,8 @@ class Explanation:
     Attributes
     ----------
     values : array of shape (rows, columns), of several answers (rows, columns, answers)
-        The contributions, in the unit of the answer. Those of a row add up to ``predictions - base_values``.
+        The contributions, in the unit of the answer. Those of a row add up to ``predictions - base_values``. NaN where
+        a score is infinite, because the target is impossible for the model.
     base_values, predictions : array of shape (rows,), of several answers (rows, answers)
         The mean of the answer over the background; the answer itself.
     standard_errors : array with the shape of ``values``
@@ -39,6 +40,10 @@ class Explanation:
         The answers.
     exact : bool
         Whether all subsets of the columns were taken rather than permutations.
+    verdicts : list of str, or None
+        What would narrow the prediction of each row, in plain words: "more rows like this one would help", "… would help
+        a little", or "these inputs cannot tell: …". None where the model has one member, and where it is explained from
+        outside (a TransformedTargetRegressor, a bag).
     """
 
     _values: Numbers = field()
@@ -49,6 +54,7 @@ class Explanation:
     feature_names: list[str] = field()
     output_names: list[str] = field()
     exact: bool = field()
+    verdicts: list[str] | None = field(default=None)
     _several: bool = field(default=False)
     _one_row: bool = field(default=False)
 
@@ -86,7 +92,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         rows = "1 row" if len(self) == 1 else f"{len(self)} rows"
-        how = "exact" if self.exact else f"standard error {float(np.sqrt(np.mean(self._errors**2))):.2g}"
+        how = "exact" if self.exact else f"standard error {float(np.sqrt(np.nanmean(self._errors**2))):.2g}"
         return f"<Explanation of {', '.join(self.output_names)}: {rows} × {len(self.feature_names)} columns, {how}>"
 
     def __getitem__(self, chosen: Any) -> Explanation:
@@ -100,7 +106,9 @@ class Explanation:
             one = self[[int(chosen)]]
             return replace(one, _one_row=True)
         rows = chosen if isinstance(chosen, slice) else np.asarray(chosen)
-        parts = {name: getattr(self, name)[rows] for name in ("_values", "_base", "_predictions", "_errors", "_data")}
+        parts: dict[str, Any] = {name: getattr(self, name)[rows] for name in ("_values", "_base", "_predictions", "_errors", "_data")}
+        if self.verdicts is not None:
+            parts["verdicts"] = np.array(self.verdicts, dtype=object)[rows].tolist()
         return replace(self, **parts)
 
     def _answer(self, name: str) -> Explanation:
@@ -115,8 +123,10 @@ class Explanation:
         return [self._answer(name) for name in self.output_names]
 
     def mean_absolute(self) -> Any:
-        """The mean |contribution| of each column over the rows: one a column, of several answers columns × answers."""
-        means = np.abs(self._values).mean(axis=0)
+        """The mean |contribution| of each column over the rows that have some: one a column, of several answers columns ×
+        answers."""
+        known = np.isfinite(self._values).sum(axis=0)
+        means = np.nansum(np.abs(self._values), axis=0) / np.maximum(known, 1)
         return means if self._several else means[:, 0]
 
     def to_shap(self) -> Any:
@@ -180,6 +190,11 @@ class Explanation:
 
 def _sentence(own: Numbers, value: float, base: float, one: Explanation, row: int, top: int) -> str:
     """As the library words it."""
+    name = one.output_names[0]
+    if not np.isfinite(own).all():
+        if math.isfinite(value):
+            return f"{name} {value:.2f}: the target is impossible for rows that this one is compared with"
+        return f"{name} {value}: the model takes the target for impossible"
     order = [column for column in np.argsort(-np.abs(own), kind="stable").tolist() if own[column] != 0]
     largest = max([abs(value), abs(base), *(abs(own[column]) for column in order[:1])])
     known = math.isfinite(largest) and largest > 0
@@ -190,7 +205,7 @@ def _sentence(own: Numbers, value: float, base: float, one: Explanation, row: in
         parts.append(f"{one.feature_names[column]} {own[column]:+.{digits}f}" + (f" ({cell})" if cell else ""))
     if len(order) > top > 0:
         parts.append(f"the others {sum(own[column] for column in order[top:]):+.{digits}f}")
-    start = f"{one.output_names[0]} {value:.{digits}f} where {base:.{digits}f} is usual"
+    start = f"{name} {value:.{digits}f} where {base:.{digits}f} is usual"
     return start + (": " + ", ".join(parts) if parts else "")
 
 
@@ -248,7 +263,9 @@ class GlobalExplanation:
         Where ``y`` was given: the increase of ``crps`` and ``nll`` when the column is permuted among the rows, without
         another fit, and their standard errors ``crps_error`` and ``nll_error``.
     interactions : list of dict
-        The strongest pairs of each answer: ``columns``, ``answer``, ``strength`` (mean |interaction|) and ``mean``.
+        The pairs of the five columns that contribute most to each answer, the strongest first: ``columns``, ``answer``,
+        ``strength`` (mean |interaction|), ``mean``, and ``error``, the typical standard error of the interaction of one
+        row (0 where it is exact).
     dependence : dict of Dependence
         By column: the answers along those that matter most.
     regions : list of dict
@@ -284,10 +301,10 @@ class GlobalExplanation:
 
         found = [
             {"answer": one["answer"], "first": one["columns"][0], "second": one["columns"][1]}
-            | {name: one[name] for name in ("strength", "mean")}
+            | {name: one[name] for name in ("strength", "mean", "error")}
             for one in self.interactions
         ]
-        return pandas.DataFrame(found, columns=["answer", "first", "second", "strength", "mean"])
+        return pandas.DataFrame(found, columns=["answer", "first", "second", "strength", "mean", "error"])
 
 
 @dataclass(frozen=True)

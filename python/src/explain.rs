@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use negmm::explain::{
-    Answer, Background, Effort, Explainer, Explanation, GlobalOptions, Reference, acquire, explain_globally,
+    Answer, Background, Effort, Explainer, Explanation, GlobalOptions, Reference, acquire, explain_globally, verdict,
 };
 use negmm::{Error, Model};
 use numpy::ndarray::Array3;
@@ -89,14 +89,46 @@ pub fn explain<'py>(
     let report = |py: Python<'_>| tracker.report(py, progress);
     let explained = interruptible_with(py, threads, report, move |cancel| {
         let (explainer, warnings) = request.explainer(&model)?;
-        in_batches(&explainer.for_rows(table.rows()), &table, cancel, &tracked).map(|(explanation, more)| {
-            let warnings: Vec<String> = warnings.into_iter().chain(more).collect();
-            (explanation, warnings)
-        })
+        let (explanation, more) = in_batches(&explainer.for_rows(table.rows()), &table, cancel, &tracked)?;
+        let impossible = impossible(&explanation);
+        let warnings: Vec<String> = warnings.into_iter().chain(more).chain(impossible).collect();
+        Ok::<_, Error>((explanation, verdicts(&model, &table)?, warnings))
     })?;
-    let (explanation, warnings) = explained.map_err(crate::error::exception)?;
+    let (explanation, verdicts, warnings) = explained.map_err(crate::error::exception)?;
     tracker.report(py, progress)?;
-    Ok((parts(py, &explanation)?, warnings))
+    let found = parts(py, &explanation)?;
+    found.set_item("verdicts", verdicts)?;
+    Ok((found, warnings))
+}
+
+/// What would narrow each prediction, in plain words; `None` where the model has one member.
+fn verdicts(model: &Model, table: &negmm::Table) -> negmm::Result<Option<Vec<&'static str>>> {
+    if model.members() < 2 {
+        return Ok(None);
+    }
+    let mut verdicts = Vec::with_capacity(table.rows());
+    model.predict_in_batches(table, |_, predictions| {
+        let (within, between) = predictions.variance_by_members();
+        verdicts
+            .extend(within.into_iter().zip(between).map(|(within, between)| verdict(between.sqrt(), within.sqrt())));
+        Ok(())
+    })?;
+    Ok(Some(verdicts))
+}
+
+/// For each score the rows where it is infinite, in words.
+fn impossible(explanation: &Explanation) -> Vec<String> {
+    let of = |(answer, name): (usize, &String)| {
+        let rows = (0..explanation.rows()).filter(|row| !explanation.is_defined(*row, answer)).count();
+        (rows > 0).then(|| {
+            format!(
+                "in {rows} {} the target is impossible for the model, or for the rows it is compared with: {name} is infinite \
+                 there, and its contributions are NaN",
+                if rows == 1 { "row" } else { "rows" }
+            )
+        })
+    };
+    explanation.answers().iter().enumerate().filter_map(of).collect()
 }
 
 /// Explains some rows after the other: the result is that of all at once.

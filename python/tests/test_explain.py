@@ -4,13 +4,18 @@ pipelines; explanations of whole tables, rows worth measuring, importances witho
 from __future__ import annotations
 
 import itertools
+import os
 import pickle
+import subprocess
+import sys
+import types
 import warnings
 
 import external
 import numpy as np
 import pandas as pd
 import pytest
+from program import program
 from quick import NAMES, quick, rows
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor
@@ -260,6 +265,98 @@ def test_sentences_are_those_of_the_program():
     assert found.sentences(0) == ["sd 14.3 where 9.1 is usual"]
 
 
+def test_shap_gets_what_its_plots_take(monkeypatch):
+    class Recorded:
+        def __init__(self, **parts):
+            self.parts = parts
+
+    monkeypatch.setitem(sys.modules, "shap", types.SimpleNamespace(Explanation=Recorded))
+    homes, price = frame()
+    model = quick("ngboost").fit(homes, price)
+    found = model.explain(homes[:6], ["mean", "sd"], permutations=1)
+    parts = found["sd"].to_shap().parts
+    np.testing.assert_array_equal(parts["values"], found["sd"].values)
+    np.testing.assert_array_equal(parts["base_values"], found["sd"].base_values)
+    assert parts["values"].shape == parts["data"].shape == parts["error_std"].shape == (6, 5)
+    assert parts["feature_names"] == list(homes.columns) and parts["output_names"] is None
+    assert parts["data"][0, 1] == homes["place"][0]
+    # A waterfall takes one row, whose base is a number.
+    one = found["sd"][2].to_shap().parts
+    assert one["values"].shape == one["data"].shape == (5,) and type(one["base_values"]) is float
+    assert one["values"].sum() + one["base_values"] == pytest.approx(found["sd"].predictions[2])
+    several = found.to_shap().parts
+    assert several["values"].shape == (6, 5, 2) and several["output_names"] == ["mean", "sd"]
+    assert model.explain(homes[:2], "sd").to_shap().parts["error_std"] is None
+    monkeypatch.setitem(sys.modules, "shap", None)
+    with pytest.raises(ImportError, match="to_shap needs shap: pip install shap"):
+        found.to_shap()
+
+
+def test_verdicts_are_those_of_the_program(tmp_path):
+    numbers = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = quick("ensemble").fit(numbers[:60], Y[:60])
+    found = model.explain(numbers[60:90], ["mean", "sd"])
+    model.save(tmp_path / "m.negmm")
+    numbers[60:90].to_csv(tmp_path / "rows.csv", index=False)
+    explain = [program(), "explain", "m.negmm", "rows.csv", "--of", "sd", "--top", "1", "-o", "e.csv", "-q"]
+    subprocess.run(explain, cwd=tmp_path, check=True)
+    assert found.verdicts == pd.read_csv(tmp_path / "e.csv")["verdict"].tolist()
+    aleatoric, epistemic = model.predict_dist(numbers[60:90]).var_parts()
+    would_help = [text == "more rows like this one would help" for text in found.verdicts]
+    assert would_help == (epistemic / (aleatoric + epistemic) >= 0.3).tolist()
+    assert found["sd"][5].verdicts == [found.verdicts[5]] and found[2:4].verdicts == found.verdicts[2:4]
+    assert quick("ngboost").fit(X, Y).explain(X[:2]).verdicts is None
+
+
+def test_an_impossible_target_is_told():
+    model = quick("mdn", lower=0).fit(X, np.abs(Y))
+    with pytest.warns(negmm.DataWarning, match="in 1 row the target is impossible for the model.*: nll is infinite there"):
+        found = model.explain(X[:3], "nll", y=[1.0, -1.0, 2.0])
+    assert np.isnan(found.values[1]).all() and np.isfinite(found.values[[0, 2]]).all()
+    np.testing.assert_allclose(found.mean_absolute(), np.abs(found.values[[0, 2]]).mean(axis=0))
+    assert found.sentences()[1] == "nll inf: the model takes the target for impossible"
+
+
+def test_progress_is_shown(capsys):
+    model = quick("ngboost", verbose=1).fit(X, Y)
+    capsys.readouterr()
+    model.explain(np.tile(X, (3, 1)), "sd", permutations=1)
+    assert capsys.readouterr().err.splitlines()[-1] == "explain: 100 %, 600 of 600 rows"
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo terminals here")
+def test_the_program_shows_progress_in_a_terminal(tmp_path):
+    def shown(*arguments):
+        own, other = os.openpty()
+        command = [program(), "explain", "m.negmm", *arguments]
+        environment = {**os.environ, "TERM": "xterm"}
+        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=other, env=environment) as child:
+            os.close(other)
+            text = b""
+            try:
+                while more := os.read(own, 4096):
+                    text += more
+            except OSError:  # Linux says so where the other side is closed.
+                pass
+        os.close(own)
+        assert child.returncode == 0, text
+        return text.decode()
+
+    quick("ensemble").fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y).save(tmp_path / "m.negmm")
+    count = 20_000
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(count, 3)), columns=["a", "b", "c"])
+    wide.to_csv(tmp_path / "many.csv", index=False)
+    of_rows = shown("many.csv", "--of", "sd", "-o", "e.csv")
+    # How many rows a file has is not known before its end, that of a sample is.
+    assert "explaining" in of_rows and " rows, " in of_rows and "/s" in of_rows
+    sample = shown("many.csv", "--of", "sd", "--sample", "9000", "-o", "e.csv")
+    assert " of 9000 rows, " in sample and " left" in sample
+    assert "explaining" in shown("many.csv", "--global", "--sample", "5000", "-o", "g.csv")
+    assert "explaining" in shown("many.csv", "--acquire", "300", "-o", "a.csv")
+    # --quiet shows none.
+    assert shown("many.csv", "--of", "sd", "--sample", "500", "-o", "e.csv", "--quiet") == ""
+
+
 def test_threads_and_batches_change_no_bit():
     model = quick("auto").fit(X, Y)
     whole = model.explain(X[:150], "sd", permutations=1)
@@ -279,7 +376,8 @@ def test_what_matters_over_all_rows():
     assert table.index.tolist() == list(homes.columns)
     assert table["mean"].idxmax() == "place" and table["sd"].idxmax() == "size"
     assert table["permuted_crps"].idxmax() == "place" and (table["permuted_crps_error"] >= 0).all()
-    assert found.interactions_to_pandas()["strength"].iloc[0] > 0
+    pairs = found.interactions_to_pandas()
+    assert pairs["strength"].iloc[0] > 0 and (pairs["error"] >= 0).all() and pairs["error"].max() > 0
     curve = found.dependence["size"]
     assert curve.partial["sd"].shape == curve.numbers.shape and curve.individual["sd"].shape[1] == len(curve.numbers)
     assert found.dependence["place"].numbers is None and set(found.dependence["place"].values) == {"Oslo", "Rome", "Bern"}

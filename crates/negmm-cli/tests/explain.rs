@@ -163,6 +163,22 @@ fn permutations_have_errors_that_are_printed() {
     // The seed is another set of permutations, and the same is the same.
     assert_ne!(run(&["--permutations", "1", "--seed", "1"]).text(), run(&["--permutations", "1"]).text());
     assert_eq!(run(&["--permutations", "1", "--errors"]).text(), walked.text());
+    // Of the table as a whole too: those of contributions and of interactions.
+    let whole = run(&["--permutations", "1", "--global"]).text();
+    let json = run(&["--permutations", "1", "--global", "--json"]).json();
+    let (error, first) = (json["errors"][0].as_f64().unwrap(), &json["interactions"][0]);
+    let heading =
+        whole.lines().find(|line| line.starts_with("mean |contribution| (standard error of that of one row: "));
+    let printed =
+        heading.unwrap_or_else(|| panic!("{whole}")).split_once("row: ").unwrap().1.split(' ').next().unwrap();
+    assert!((printed.parse::<f64>().unwrap() / error - 1.0).abs() < 1e-3, "{printed} {error}");
+    assert!(whole.contains("mean |interaction| (standard error of that of one row)\n"), "{whole}");
+    let line = whole.lines().find(|line| line.starts_with("  sd: ")).unwrap();
+    let number = |text: &str| text.trim_matches(['(', ')', ',']).parse::<f64>().unwrap();
+    let parts: Vec<&str> = line.split(' ').collect();
+    let (strength, error) = (number(parts[6]), number(parts[7]));
+    assert!((strength / first["strength"].as_f64().unwrap() - 1.0).abs() < 1e-3, "{line}");
+    assert!(error > 0.0 && (error / first["error"].as_f64().unwrap() - 1.0).abs() < 1e-3, "{line}");
     let json = run(&["--permutations", "2", "-o", "e.csv", "--json"]).json();
     assert_eq!((&json["permutations"], &json["exact"]), (&2.into(), &false.into()));
     assert!(json["errors"]["sd"].as_f64().unwrap() > 0.0);
@@ -252,6 +268,30 @@ fn scores_need_targets() {
 }
 
 #[test]
+fn an_impossible_target_is_told() {
+    let folder = Folder::new();
+    let text = (0..60).fold("x,c,y\n".to_string(), |text, row| {
+        text + &format!("{},{},{}\n", (row * 7) % 60, ["a", "b"][row % 2], (row * 11) % 17)
+    });
+    folder.write("t.csv", text);
+    folder.fit("t.csv", "m", &["--lower", "0"]);
+    folder.write("n.csv", "x,c,y\n3,a,4\n5,b,-2\n8,a,7.5\n");
+    let run = |more: &[&str]| folder.done(&[&["explain", "m", "n.csv"], more].concat());
+    let outcome = run(&["--of", "nll,crps"]);
+    let warning = "warning: in 1 row the target is impossible for the model, or for the rows it is compared with: nll is infinite \
+        there, without contributions\n";
+    assert_eq!(outcome.err, warning);
+    let (x, crps) = (column(&outcome.text(), "nll[x]"), column(&outcome.text(), "crps[x]"));
+    assert!(x[1].is_nan() && x[0].is_finite() && x[2].is_finite() && crps.iter().all(|value| value.is_finite()));
+    assert_eq!(run(&["--of", "crps"]).err, "");
+    let lines = run(&["--of", "nll", "--top", "1", "-q"]).text();
+    assert_eq!(lines.lines().nth(1).unwrap(), "row 2: nll inf: the model takes the target for impossible");
+    let whole = run(&["--global", "--of", "mean"]).text();
+    assert!(whole.contains("permuted (NLL without 1 row whose target is impossible for the model)\n"), "{whole}");
+    assert!(!whole.contains("NaN"), "{whole}");
+}
+
+#[test]
 fn a_table_as_a_whole() {
     let folder = with_two_members();
     let global =
@@ -288,6 +328,10 @@ fn a_table_as_a_whole() {
     let table = String::from_utf8(folder.read("g.csv")).unwrap();
     assert_eq!(table.lines().next().unwrap(), "input,mean,sd,crps_loss,crps_loss_error,nll_loss,nll_loss_error");
     assert_eq!(table.lines().count(), 3);
+    // Two columns are exact, and nothing is said of errors; by default a tail is looked at too.
+    assert!(!text.contains("standard error"), "{text}");
+    let usual = folder.done(&["explain", "two.negmm", "ok.csv", "--global", "--json"]).json();
+    assert_eq!(usual["answers"], serde_json::json!(["mean", "sd", "q0.95"]));
     // Without targets there is no loss.
     folder.write("x.csv", "x,c\n0.1,a\n0.5,b\n0.9,a\n");
     let json = folder.done(&["explain", "two.negmm", "x.csv", "--global", "--json"]).json();
@@ -324,7 +368,16 @@ fn rows_that_are_worth_a_measurement() {
     let parts = folder.done(&["predict", "two.negmm", "ok.csv", "--parts"]).text();
     let mean = column(&parts, "variance_epistemic").iter().sum::<f64>() / 60.0;
     assert!((left[0] + gains[0] - mean).abs() < 1e-9 * mean, "{} {mean}", left[0] + gains[0]);
-    // The best row of all, by the definition, for a pool of two members.
+    // The parts of the chosen rows are those of their predictions.
+    let [within, between] = ["aleatoric", "epistemic"].map(|name| column(&parts, &format!("variance_{name}")));
+    let (epistemic, aleatoric) = (column(&text, "epistemic"), column(&text, "aleatoric"));
+    for (at, row) in chosen.iter().map(|row| *row as usize - 1).enumerate() {
+        assert!((epistemic[at].powi(2) - between[row]).abs() < 1e-9 * mean, "{row}");
+        assert!((aleatoric[at].powi(2) - within[row]).abs() < 1e-9 * within[row], "{row}");
+    }
+    // A measurement takes no more than its correlation with all rows allows: C(x, z)² is at most C(x, x) C(z, z).
+    let (own, noise) = (epistemic[0].powi(2), aleatoric[0].powi(2));
+    assert!(gains[0] > 0.0 && gains[0] <= mean * own / (own + noise) * (1.0 + 1e-9), "{} of {mean}", gains[0]);
     let json = folder.done(&acquire(&["-o", "a.csv", "--json"])).json();
     assert!(json["epistemic_after"].as_f64().unwrap() < json["epistemic_before"].as_f64().unwrap());
     folder.write("far.csv", "x,c\n0.98,b\n0.99,b\n");
@@ -439,20 +492,31 @@ fn samples_are_explained_too() {
 #[test]
 #[cfg(unix)]
 fn an_interruption_leaves_nothing_half_written() {
+    let folder = with_two_members();
+    folder.write("d.csv", rows(100_000));
+    interrupted(&folder, &["explain", "ok.negmm", "d.csv", "-o", "e.csv"], 1);
+    interrupted(&folder, &["explain", "two.negmm", "d.csv", "--acquire", "20000", "-o", "a.csv"], 0);
+    let whole = ["explain", "two.negmm", "d.csv", "--global", "--sample", "50000"];
+    interrupted(&folder, &[&whole[..], &["-o", "g.csv"]].concat(), 0);
+    interrupted(&folder, &[&whole[..], &["-o", "g.json"]].concat(), 0);
+}
+
+/// Interrupts the program when its unfinished file has so many bytes.
+#[cfg(unix)]
+fn interrupted(folder: &Folder, arguments: &[&str], bytes: u64) {
     use std::process::Command;
 
-    let folder = Folder::with_model();
-    folder.write("d.csv", rows(100_000));
-    let mut child = folder.command(&["explain", "ok.negmm", "d.csv", "-o", "e.csv"]).spawn().unwrap();
+    let before = folder.names();
+    let mut child = folder.command(arguments).spawn().unwrap();
     common::wait_until("the program writes", || {
-        let written = |name: &String| folder.path(name).metadata().is_ok_and(|file| file.len() > 0);
+        let written = |name: &String| folder.path(name).metadata().is_ok_and(|file| file.len() >= bytes);
         folder.names().iter().any(|name| name.starts_with(".negmm-") && written(name))
     });
     assert!(child.try_wait().unwrap().is_none(), "it was to take longer");
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stderr)), (Some(130), "error: interrupted\n"));
-    assert_eq!(folder.names(), ["d.csv", "ok.csv", "ok.negmm"]);
+    assert_eq!(folder.names(), before);
 }
 
 #[test]

@@ -20,6 +20,8 @@ mod data_uci;
 mod engine_bytes;
 mod engine_contract;
 mod explain;
+mod explain_acquire;
+mod explain_global;
 mod extrapolation;
 mod forecast;
 mod forecast_batches;

@@ -10,7 +10,7 @@ use negmm::train::{Callbacks, CpuEngine, train};
 use negmm::{FitOptions, Method, Model, Rng, fit, fit_with};
 
 /// A table with numbers (some missing), a category of few and one of many levels, and two dates whose difference matters.
-fn table(rows: usize, seed: u64) -> Table {
+pub fn table(rows: usize, seed: u64) -> Table {
     let mut rng = Rng::new(seed, 0);
     let (mut number, mut text, mut many, mut from, mut to, mut spread, mut y) =
         (vec![], vec![], vec![], vec![], vec![], vec![], vec![]);
@@ -40,7 +40,7 @@ fn table(rows: usize, seed: u64) -> Table {
     .unwrap()
 }
 
-fn model() -> (Table, Model) {
+pub fn model() -> (Table, Model) {
     let table = table(240, 1);
     let mut method = Method::by_name("ensemble").unwrap();
     for (name, value) in [("ensemble-size", "3"), ("epochs", "80"), ("hidden", "24"), ("components", "2")] {
@@ -51,7 +51,7 @@ fn model() -> (Table, Model) {
 }
 
 /// The table of the rows with the columns of the mask from `row` of `table` and all others from the rows of `background`.
-fn naive(table: &Table, row: usize, background: &Table, mask: impl Fn(&str) -> bool) -> Table {
+pub fn naive(table: &Table, row: usize, background: &Table, mask: impl Fn(&str) -> bool) -> Table {
     let own = table.select_rows(&vec![row; background.rows()]);
     let columns = background
         .columns()

@@ -17,15 +17,9 @@ pub struct Explain {
     pub data: String,
     /// What to explain: mean, sd, q0.95, lower_0.9, upper_0.9, width_0.9, p_above_50, p_below_50, p_equal_50, shortfall_0.05,
     /// epistemic, aleatoric, entropy, novelty, region_0.9_length, variance_… as `predict --parts` calls them, and of rows with
-    /// targets crps and nll
-    #[arg(
-        long,
-        value_name = "ANSWER,…",
-        default_value = "mean,sd",
-        conflicts_with = "acquire",
-        allow_hyphen_values = true
-    )]
-    pub of: String,
+    /// targets crps and nll [default: mean,sd; with --global mean,sd,q0.95]
+    #[arg(long, value_name = "ANSWER,…", conflicts_with = "acquire", allow_hyphen_values = true)]
+    pub of: Option<String>,
     /// The file to write, in the format of its name: CSV (.csv, .tsv), JSON (.json, .jsonl), each also with .gz, Parquet (.parquet)
     /// or Arrow (.arrow, .feather); - for standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]

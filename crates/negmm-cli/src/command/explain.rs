@@ -24,7 +24,8 @@ const MOST_LETTERS: usize = 40;
 
 /// Runs it.
 pub fn run(explain: &Explain, shared: &Shared) -> Result<(), Error> {
-    let answers = Answer::list(&explain.of)?;
+    let usual = if explain.global { "mean,sd,q0.95" } else { "mean,sd" };
+    let answers = Answer::list(explain.of.as_deref().unwrap_or(usual))?;
     shared.threads();
     let more = [("background", &explain.background), ("data of --towards", &explain.towards)];
     let more = more.into_iter().filter_map(|(what, path)| Some((what, Path::new(path.as_deref()?))));
@@ -215,8 +216,9 @@ struct Writer<'a> {
     rows: usize,
     columns: Vec<String>,
     exact: bool,
-    /// For each answer the sum of squared standard errors over rows and columns.
+    /// For each answer the sum of squared standard errors over rows and columns, and the rows without contributions.
     squares: Vec<f64>,
+    undefined: Vec<usize>,
 }
 
 impl<'a> Writer<'a> {
@@ -228,8 +230,10 @@ impl<'a> Writer<'a> {
     ) -> Result<Self, Error> {
         let printed = explain.top.is_some() && explain.output == "-" && !shared.json;
         let file = (!printed).then(|| PredictionFile::create(&explain.output, format)).transpose()?;
-        let squares = vec![0.0; explainer.answers().len()];
-        Ok(Self { explain, explainer, shared, format, types, file, rows: 0, columns: Vec::new(), exact: true, squares })
+        let answers = explainer.answers().len();
+        let (squares, undefined) = (vec![0.0; answers], vec![0; answers]);
+        let columns = Vec::new();
+        Ok(Self { explain, explainer, shared, format, types, file, rows: 0, columns, exact: true, squares, undefined })
     }
 
     fn write(&mut self, mut part: Part, warnings: &mut Warnings) -> Result<(), Error> {
@@ -240,9 +244,10 @@ impl<'a> Writer<'a> {
         warnings.merge(&odd);
         self.rows += explanation.rows();
         self.exact &= explanation.is_exact();
-        let cells = (explanation.rows() * explanation.columns().len()) as f64;
         for (answer, sum) in self.squares.iter_mut().enumerate() {
-            *sum += explanation.typical_error(answer).powi(2) * cells;
+            let defined = (0..explanation.rows()).filter(|row| explanation.is_defined(*row, answer)).count();
+            self.undefined[answer] += explanation.rows() - defined;
+            *sum += explanation.typical_error(answer).powi(2) * (defined * explanation.columns().len()) as f64;
         }
         let verdicts = (model.members() > 1 && self.explain.top.is_some()).then(|| {
             let (aleatoric, epistemic) = predictions.variance_by_members();
@@ -292,11 +297,20 @@ impl<'a> Writer<'a> {
         if let Some(file) = self.file {
             file.finish()?;
         }
-        let cells = (self.rows * self.explainer.columns().len()).max(1) as f64;
+        let names = self.explainer.answers().iter().map(Answer::name);
+        let columns = self.explainer.columns().len();
+        let error =
+            |(squares, undefined): (f64, &usize)| (squares / ((self.rows - undefined) * columns).max(1) as f64).sqrt();
         let errors: Vec<(&str, f64)> =
-            self.explainer.answers().iter().map(|answer| answer.name()).zip(self.squares).collect();
-        let errors: Vec<(&str, f64)> =
-            errors.into_iter().map(|(name, squares)| (name, (squares / cells).sqrt())).collect();
+            names.clone().zip(self.squares.into_iter().zip(&self.undefined).map(error)).collect();
+        for (name, undefined) in names.zip(self.undefined).filter(|(_, undefined)| *undefined > 0) {
+            let rows = format::counted(undefined, "row");
+            let sentence = format!(
+                "in {rows} the target is impossible for the model, or for the rows it is compared with: {name} is infinite \
+                 there, without contributions"
+            );
+            warn(self.shared.quiet, &[sentence]);
+        }
         let permutations = match self.explainer.effort_for(self.rows) {
             Effort::Permutations(count) if !self.exact => Some(count),
             _ => None,

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::arguments::{Explain, Shared};
 use crate::console::{print, print_json, warn};
 use crate::format::{count, counted, number};
-use crate::output::write;
+use crate::output::Output;
 use crate::predictions::{Encoded, Format, PredictionFile};
 use crate::progress::Bar;
 use crate::{input, text_table};
@@ -34,21 +34,25 @@ pub fn run(explain: &Explain, explainer: &Explainer<'_>, shared: &Shared) -> Res
         None => options,
     };
     let (table, of, mut warnings) = rows(explain, explainer, options.permuted_rows.max(options.rows), shared)?;
+    // The file is opened first, so that a wrong name costs no time.
+    let path = &explain.output;
+    let as_json = path.to_ascii_lowercase().ends_with(".json");
+    let whole = as_json.then(|| Output::create(path)).transpose()?;
+    let columns_file = (!as_json && path != "-").then(|| PredictionFile::create(path, format)).transpose()?;
     let bar = Bar::whole(shared);
     let (found, odd) = explain_globally(explainer, &table, &options)?;
     bar.clear();
     warnings.merge(&odd);
     warn(shared.quiet, &warnings.sentences());
-    if explain.output == "-" {
-        return if shared.json { print_json(&found) } else { print(&text(&found, of, explainer)) };
-    }
-    if explain.output.to_ascii_lowercase().ends_with(".json") {
+    if let Some(mut file) = whole {
         let text = serde_json::to_string(&found).map_err(|error| Error::data(error.to_string()))?;
-        write(&explain.output, format!("{text}\n").as_bytes())?;
-    } else {
-        let mut file = PredictionFile::create(&explain.output, format)?;
+        file.write(format!("{text}\n").as_bytes())?;
+        file.finish()?;
+    } else if let Some(mut file) = columns_file {
         file.write(&Encoded::new(&columns(&found)?, format)?)?;
         file.finish()?;
+    } else {
+        return if shared.json { print_json(&found) } else { print(&text(&found, of, explainer)) };
     }
     match shared.json {
         true => print_json(&json!({"rows": of, "sample": found.rows, "output": explain.output})),
@@ -113,7 +117,13 @@ fn text(found: &GlobalExplanation, of: usize, explainer: &Explainer<'_>) -> Stri
         counted(found.background, "background row"),
         base.join(", ")
     )];
-    parts.push(format!("mean |contribution|\n{}", text_table::table(&contributions(found))));
+    let errors = found.answers.iter().zip(&found.errors).filter(|(_, error)| **error > 0.0);
+    let errors: Vec<String> = errors.map(|(answer, error)| format!("{} of {answer}", number(*error))).collect();
+    let errors = match errors.is_empty() {
+        true => String::new(),
+        false => format!(" (standard error of that of one row: {})", errors.join(", ")),
+    };
+    parts.push(format!("mean |contribution|{errors}\n{}", text_table::table(&contributions(found))));
     if let Some(losses) = &found.permutation {
         let mut lines = vec![["", "CRPS", "NLL"].map(String::from).to_vec()];
         for loss in losses {
@@ -125,11 +135,17 @@ fn text(found: &GlobalExplanation, of: usize, explainer: &Explainer<'_>) -> Stri
             ]);
         }
         lines[1..].sort_by(|a, b| place(found, &a[0]).cmp(&place(found, &b[0])));
-        parts.push(format!("loss when the column is permuted\n{}", text_table::table(&lines)));
+        let without = match losses.first().map_or(0, |loss| loss.impossible) {
+            0 => String::new(),
+            rows => format!(" (NLL without {} whose target is impossible for the model)", counted(rows, "row")),
+        };
+        parts.push(format!("loss when the column is permuted{without}\n{}", text_table::table(&lines)));
     }
     let interactions: Vec<String> = found.answers.iter().filter_map(|answer| interactions(found, answer)).collect();
     if !interactions.is_empty() {
-        parts.push(format!("strongest interactions, mean |interaction|\n{}", interactions.join("\n")));
+        let sampled = found.interactions.iter().any(|one| one.error > 0.0);
+        let errors = if sampled { " (standard error of that of one row)" } else { "" };
+        parts.push(format!("strongest interactions, mean |interaction|{errors}\n{}", interactions.join("\n")));
     }
     let along: Vec<Vec<String>> = found.dependence.iter().flat_map(along).collect();
     if !along.is_empty() {
@@ -169,8 +185,11 @@ fn contributions(found: &GlobalExplanation) -> Vec<Vec<String>> {
 
 fn interactions(found: &GlobalExplanation, answer: &str) -> Option<String> {
     let own = found.interactions.iter().filter(|one| one.answer == answer && one.strength > 0.0).take(INTERACTIONS);
-    let own: Vec<String> =
-        own.map(|one| format!("{} × {} {}", one.columns[0], one.columns[1], number(one.strength))).collect();
+    let own = own.map(|one| {
+        let error = if one.error > 0.0 { format!(" ({})", number(one.error)) } else { String::new() };
+        format!("{} × {} {}{error}", one.columns[0], one.columns[1], number(one.strength))
+    });
+    let own: Vec<String> = own.collect();
     (!own.is_empty()).then(|| format!("  {answer}: {}", own.join(", ")))
 }
 

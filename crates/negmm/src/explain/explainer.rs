@@ -222,6 +222,13 @@ impl<'m> Explainer<'m> {
             errors[first..].iter_mut().zip(of_variances).for_each(|(sum, variance)| *sum += variance);
         }
         errors.iter_mut().for_each(|variance| *variance = variance.sqrt());
+        // An infinite score cannot be divided among the columns.
+        for (own, errors) in contributions.chunks_mut(columns.max(1)).zip(errors.chunks_mut(columns.max(1))) {
+            if own.iter().chain(&*errors).any(|number| !number.is_finite()) {
+                own.fill(f64::NAN);
+                errors.fill(f64::NAN);
+            }
+        }
         let weights = self.background.weights();
         let mean = |values: &Vec<f64>| -> Vec<f64> {
             let of = |answer: usize| {
@@ -302,8 +309,8 @@ impl<'m> Explainer<'m> {
         let mut mixed = &mixed[..];
         let size = answers * columns;
         let mut sums = vec![0.0; 2 * size];
-        // Parts of one pair of walks: one that waits for another to be compared with, and the last that was compared.
-        let (mut waiting, mut compared) = (None::<Vec<f64>>, None::<Vec<f64>>);
+        // Those of one pair of walks.
+        let mut parts = Vec::new();
         for comparison in comparisons {
             let (own, rest) = mixed.split_at(comparison.evaluations() * answers);
             mixed = rest;
@@ -319,24 +326,25 @@ impl<'m> Explainer<'m> {
                     sums[size + to] += found.variances.as_ref().map_or(0.0, |found| weight * weight * found[from]);
                 }
             }
-            if found.variances.is_some() {
-                continue;
-            }
-            match waiting.take() {
-                None => waiting = Some(part),
-                Some(first) => {
-                    add_squares(&mut sums[size..], 1.0, &first, &part);
-                    compared = Some(part);
-                }
+            if found.variances.is_none() {
+                parts.push(part);
             }
         }
-        if let Some(alone) = waiting {
-            match compared {
-                Some(other) => add_squares(&mut sums[size..], 0.5, &alone, &other),
-                None => add_squares(&mut sums[size..], 1.0, &alone, &vec![0.0; size]),
-            }
-        }
+        squared_errors(&mut sums[size..], &parts);
         Ok(sums)
+    }
+}
+
+/// The squared standard errors of the sums of parts, each estimated once by one pair of walks.
+pub(super) fn squared_errors(sums: &mut [f64], parts: &[Vec<f64>]) {
+    let none = vec![0.0; sums.len()];
+    for pair in parts.chunks_exact(2) {
+        add_squares(sums, 1.0, &pair[0], &pair[1]);
+    }
+    match parts {
+        [alone] => add_squares(sums, 1.0, alone, &none),
+        [.., other, alone] if parts.len() % 2 == 1 => add_squares(sums, 0.5, alone, other),
+        _ => {}
     }
 }
 

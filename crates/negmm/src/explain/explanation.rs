@@ -3,7 +3,9 @@
 use crate::{Columns, Error, Result};
 use negmm_data::KeptColumn;
 
-/// The contributions of all columns to all answers for all rows. Each row's add up to value minus base.
+/// The contributions of all columns to all answers for all rows. Each row's add up to value minus base. Where the score
+/// of a row or of one that it is compared with is infinite, because the model takes the target for impossible, there are
+/// none: they are NaN, and so are their errors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     pub(super) columns: Vec<String>,
@@ -68,22 +70,28 @@ impl Explanation {
         &self.errors[(row * self.answers.len() + answer) * columns..][..columns]
     }
 
-    /// The mean |contribution| of each column over all rows, with weights.
+    /// Whether a row has contributions to an answer: not where the answer is an infinite score.
+    pub fn is_defined(&self, row: usize, answer: usize) -> bool {
+        self.contributions(row, answer).iter().all(|value| value.is_finite())
+    }
+
+    /// The mean |contribution| of each column over all rows that have some, with weights.
     pub fn mean_absolute(&self, answer: usize, weights: Option<&[f64]>) -> Vec<f64> {
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
-        let total: f64 = (0..self.rows).map(weight).sum::<f64>().max(f64::MIN_POSITIVE);
+        let rows: Vec<usize> = (0..self.rows).filter(|row| self.is_defined(*row, answer)).collect();
+        let total: f64 = rows.iter().map(|row| weight(*row)).sum::<f64>().max(f64::MIN_POSITIVE);
         let mut sums = vec![0.0; self.columns.len()];
-        for row in 0..self.rows {
+        for row in rows {
             let own = self.contributions(row, answer);
             sums.iter_mut().zip(own).for_each(|(sum, value)| *sum += weight(row) * value.abs() / total);
         }
         sums
     }
 
-    /// The root mean square of the standard errors over all rows and columns.
+    /// The root mean square of the standard errors over all columns and all rows that have contributions.
     pub fn typical_error(&self, answer: usize) -> f64 {
         let (mut sum, mut count) = (0.0, 0);
-        for row in 0..self.rows {
+        for row in (0..self.rows).filter(|row| self.is_defined(*row, answer)) {
             sum += self.errors(row, answer).iter().map(|error| error * error).sum::<f64>();
             count += self.columns.len();
         }

@@ -20,10 +20,12 @@ pub struct PermutationLoss {
     pub crps: f64,
     /// Its standard error over rows.
     pub crps_error: f64,
-    /// The increase of the mean logarithmic score.
+    /// The increase of the mean logarithmic score, over the rows whose target the model does not take for impossible.
     pub nll: f64,
     /// Its standard error over rows.
     pub nll_error: f64,
+    /// The rows whose target it takes for impossible: their logarithmic score is infinite.
+    pub impossible: usize,
 }
 
 /// The permutation loss of each column, in the order of the model's columns, over `repeats` permutations.
@@ -46,6 +48,7 @@ pub fn permutation_losses(
     let rows: Vec<u32> = (0..cells.rows() as u32).collect();
     let scores = |column: Option<usize>, order: &[u32]| scores(model, &cells, (&rows, order), column, &y);
     let before = scores(None, &rows)?;
+    let possible: Vec<usize> = (0..rows.len()).filter(|row| before[*row][1].is_finite()).collect();
     let mut losses = Vec::new();
     for (at, name) in blocks.names().iter().enumerate() {
         let mut increases = vec![[0.0; 2]; rows.len()];
@@ -58,16 +61,17 @@ pub fn permutation_losses(
                 (0..2).for_each(|score| sum[score] += (after[score] - before[score]) / repeats.max(1) as f64);
             }
         }
-        let [crps, nll] = [0, 1].map(|score| {
-            let values: Vec<f64> = increases.iter().map(|increase| increase[score]).collect();
-            mean_and_error(&values, weights)
-        });
+        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+        let crps: Vec<(f64, f64)> = increases.iter().enumerate().map(|(row, own)| (own[0], weight(row))).collect();
+        let nll: Vec<(f64, f64)> = possible.iter().map(|row| (increases[*row][1], weight(*row))).collect();
+        let [crps, nll] = [crps, nll].map(|values| mean_and_error(&values));
         losses.push(PermutationLoss {
             column: name.to_string(),
             crps: crps.0,
             crps_error: crps.1,
             nll: nll.0,
             nll_error: nll.1,
+            impossible: rows.len() - possible.len(),
         });
     }
     Ok((losses, warnings))
@@ -96,13 +100,13 @@ fn scores(
     Ok(scores)
 }
 
-/// The weighted mean, and its standard error.
-fn mean_and_error(values: &[f64], weights: Option<&[f64]>) -> (f64, f64) {
-    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
-    let total: f64 = (0..values.len()).map(weight).sum::<f64>().max(f64::MIN_POSITIVE);
-    let mean = values.iter().enumerate().map(|(row, value)| weight(row) * value).sum::<f64>() / total;
-    let squares: f64 = (values.iter().enumerate())
-        .map(|(row, value)| (weight(row) / total * (value - mean)) * (weight(row) / total * (value - mean)))
-        .sum();
-    (mean, squares.sqrt())
+/// The mean of values with weights, and its standard error; NaN of no values.
+fn mean_and_error(values: &[(f64, f64)]) -> (f64, f64) {
+    if values.is_empty() {
+        return (f64::NAN, f64::NAN);
+    }
+    let total: f64 = values.iter().map(|(_, weight)| weight).sum::<f64>().max(f64::MIN_POSITIVE);
+    let mean = values.iter().map(|(value, weight)| weight * value).sum::<f64>() / total;
+    let part = |(value, weight): &(f64, f64)| weight / total * (value - mean);
+    (mean, values.iter().map(|own| part(own) * part(own)).sum::<f64>().sqrt())
 }

@@ -5,11 +5,14 @@
 //!        v(S, i, j) - v(S, i) - v(S, j) + v(S)          S: the columns before them
 //! ```
 //!
-//! It is 0 where the answer is a sum of a function without i and one without j.
+//! It is 0 where the answer is a sum of a function without i and one without j. For each background row one permutation
+//! is walked in both directions, which is exact for up to three columns. The standard error is that of one pair of walks
+//! a background row, as of contributions.
 
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::explainer::squared_errors;
 use super::game::Row;
 use super::{Explainer, Explanation};
 use crate::{Error, Result, Rng};
@@ -18,6 +21,8 @@ use negmm_dist::streams;
 
 /// The columns whose pairs are looked at: those with the largest contributions.
 const STRONGEST: usize = 5;
+/// Columns up to which a permutation and its reverse have all that can stand before a pair.
+const EXACT: usize = 3;
 
 /// How much two columns interact in an answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,6 +36,8 @@ pub struct Interaction {
     pub strength: f64,
     /// The mean over rows of the interaction with its sign.
     pub mean: f64,
+    /// The typical (root mean square) standard error of the interaction of one row; 0 where it is exact.
+    pub error: f64,
 }
 
 /// The interactions of the columns with the largest contributions in `explanation`, for all rows of a table and all
@@ -49,7 +56,7 @@ pub fn interactions(explainer: &Explainer<'_>, explanation: &Explanation, table:
     let mut all: Vec<(usize, usize)> = strongest.concat();
     all.sort_unstable();
     all.dedup();
-    // Rows × answers of each pair.
+    // Rows × (answers, and squared standard errors of answers) of each pair.
     let values: Vec<Vec<f64>> = all
         .iter()
         .map(|pair| {
@@ -62,15 +69,17 @@ pub fn interactions(explainer: &Explainer<'_>, explanation: &Explanation, table:
     for (at, answer) in explainer.answers().iter().enumerate() {
         let one = |(i, j): &(usize, usize)| {
             let own = all.binary_search(&(*i, *j)).map_or(&[][..], |pair| &values[pair]);
-            let mean = |of: &dyn Fn(f64) -> f64| {
-                own.iter().skip(at).step_by(answers).map(|value| of(*value)).sum::<f64>() / cells.rows().max(1) as f64
+            let mean = |at: usize, of: &dyn Fn(f64) -> f64| {
+                let values = own.iter().skip(at).step_by(2 * answers);
+                values.map(|value| of(*value)).sum::<f64>() / cells.rows().max(1) as f64
             };
             let names = explainer.columns();
             Interaction {
                 columns: [names[*i].to_string(), names[*j].to_string()],
                 answer: answer.name().to_string(),
-                strength: mean(&f64::abs),
-                mean: mean(&|value| value),
+                strength: mean(at, &f64::abs),
+                mean: mean(at, &|value| value),
+                error: mean(answers + at, &|variance| variance).sqrt(),
             }
         };
         let mut own: Vec<Interaction> = strongest[at].iter().map(one).collect();
@@ -92,7 +101,7 @@ fn pairs(explanation: &Explanation, answer: usize) -> Vec<(usize, usize)> {
 }
 
 /// The interaction of two columns in each answer for one row, by a permutation for each background row that is
-/// walked in both directions.
+/// walked in both directions, and then their squared standard errors.
 fn of_row(explainer: &Explainer<'_>, row: Row<'_>, (i, j): (usize, usize)) -> Result<Vec<f64>> {
     let columns = explainer.columns().len();
     let background = explainer.background();
@@ -113,13 +122,20 @@ fn of_row(explainer: &Explainer<'_>, row: Row<'_>, (i, j): (usize, usize)) -> Re
     }
     let values = explainer.game().values(row, &others, &masks)?;
     let answers = explainer.answers().len();
-    let of_answer = |answer: usize| {
-        let one = |values: &[f64]| {
-            let at = |mask: usize| values[mask * answers + answer];
-            at(3) - at(2) - at(1) + at(0)
-        };
-        let of_other = |values: &[f64]| 0.5 * (one(&values[..4 * answers]) + one(&values[4 * answers..]));
-        values.chunks(8 * answers).zip(background.weights()).map(|(values, weight)| weight * of_other(values)).sum()
-    };
-    Ok((0..answers).map(of_answer).collect())
+    // Background rows × answers, weighted.
+    let parts: Vec<Vec<f64>> = (values.chunks(8 * answers).zip(background.weights()))
+        .map(|(values, weight)| {
+            let at = |mask: usize, answer: usize| values[mask * answers + answer];
+            let one = |first: usize, answer: usize| {
+                at(first + 3, answer) - at(first + 2, answer) - at(first + 1, answer) + at(first, answer)
+            };
+            (0..answers).map(|answer| weight * (0.5 * (one(0, answer) + one(4, answer)))).collect()
+        })
+        .collect();
+    let mut sums: Vec<f64> = (0..answers).map(|answer| parts.iter().map(|part| part[answer]).sum()).collect();
+    sums.resize(2 * answers, 0.0);
+    if columns > EXACT {
+        squared_errors(&mut sums[answers..], &parts);
+    }
+    Ok(sums)
 }

@@ -13,6 +13,13 @@ impl Explanation {
     pub fn sentence(&self, row: usize, answer: usize, top: usize, cell: impl Fn(&str) -> Option<String>) -> String {
         let (value, base) = (self.value(row, answer), self.base(row, answer));
         let own = self.contributions(row, answer);
+        if !self.is_defined(row, answer) {
+            let name = &self.answers[answer];
+            return match value.is_finite() {
+                true => format!("{name} {value:.2}: the target is impossible for rows that this one is compared with"),
+                false => format!("{name} {value}: the model takes the target for impossible"),
+            };
+        }
         let mut order: Vec<usize> = (0..own.len()).filter(|column| own[*column] != 0.0).collect();
         order.sort_by(|a, b| own[*b].abs().total_cmp(&own[*a].abs()));
         // All numbers of a sentence have the last digit of the largest.
@@ -69,6 +76,9 @@ mod tests {
         assert_eq!(explanation.sentence(0, 0, 0, cell), "sd 14.3 where 9.1 is usual");
         let all = "sd 14.3 where 9.1 is usual: age +3.8 (3), water +1.9, ash -0.5";
         assert_eq!(explanation.sentence(0, 0, 9, cell), all);
+        let impossible = Explanation { values: vec![f64::INFINITY], contributions: vec![f64::NAN; 4], ..explanation };
+        assert_eq!(impossible.sentence(0, 0, 2, cell), "sd inf: the model takes the target for impossible");
+        assert!(!impossible.is_defined(0, 0) && impossible.mean_absolute(0, None) == [0.0; 4]);
         assert_eq!((decimals(0.034), decimals(1234.0), decimals(0.0), decimals(f64::NAN)), (4, 0, 0, 0));
     }
 }
