@@ -347,6 +347,27 @@ fn a_table_as_a_whole() {
 }
 
 #[test]
+fn of_many_columns_the_strongest_are_printed() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..24).map(|column| format!("c{column}")).collect();
+    let text = (0..60).fold(format!("{},y\n", names.join(",")), |text, row| {
+        let of = |column: usize| (f64::from(row) * (0.618 + 0.0137 * column as f64)).fract();
+        let cells: Vec<String> = (0..24).map(|column| of(column).to_string()).collect();
+        text + &format!("{},{}\n", cells.join(","), of(7) + of(11) * of(3))
+    });
+    folder.write("t.csv", text);
+    folder.fit("t.csv", "m", &[]);
+    let whole = |more: &[&str]| folder.done(&[&["explain", "m", "t.csv", "--global", "--of", "sd"], more].concat());
+    let text = whole(&["--sample", "20"]).text();
+    let end = "\nand 4 columns with less part in any of them (--json and -o FILE have all)\n";
+    let (before, after) = text.split_once(end).unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(before.lines().filter(|line| line.starts_with('c')).count(), 20, "{before}");
+    let losses = after.split_once("permuted\n").unwrap().1.split("\n\n").next().unwrap();
+    assert_eq!(losses.lines().count(), 21, "{losses}");
+    assert_eq!(whole(&["--sample", "20", "--json"]).json()["columns"].as_array().unwrap().len(), 24);
+}
+
+#[test]
 fn rows_that_are_worth_a_measurement() {
     let folder = with_two_members();
     let acquire = |more: &[&'static str]| [&["explain", "two.negmm", "ok.csv", "--acquire", "5"], more].concat();
@@ -409,6 +430,11 @@ fn what_cannot_be_explained_is_refused_with_what_can() {
     refused(&["ok.csv", "--of", "q2"], 2, "quantiles must lie strictly between 0 and 1, found 2");
     refused(&["ok.csv", "--permutations", "0"], 2, "permutations must be from 1 to 1000, found 0");
     refused(&["ok.csv", "--top", "0"], 2, "top must be at least 1, found 0");
+    refused(
+        &["ok.csv", "--top", "2", "--errors"],
+        2,
+        "--errors has no place in printed sentences: leave it or --top out, or write to -o FILE",
+    );
     refused(&["ok.csv", "--exact", "--permutations", "3"], 2, "--exact cannot be used with --permutations; see --help");
     refused(&["ok.csv", "--background-rows", "3"], 2, "missing required argument --background <FILE>; see --help");
     refused(&["ok.csv", "-o", "ok.csv"], 2, "the explanations would replace the data in ok.csv: use another -o FILE");

@@ -126,6 +126,9 @@ impl Source {
 fn rows(explain: &Explain, explainer: &Explainer<'_>, shared: &Shared) -> Result<(), Error> {
     let model = explainer.model();
     let format = Format::of(&explain.output, shared.json)?.digits(explain.digits);
+    if explain.errors && printed(explain, shared) {
+        return Err(Error::options("--errors has no place in printed sentences: leave it or --top out, or write to -o FILE"));
+    }
     let dialect = explain.file.dialect()?;
     let keep = explain.keep.clone().unwrap_or_default().0;
     let types = if format.is_typed() { input::kept_types(&explain.data, &keep, &dialect)? } else { Vec::new() };
@@ -193,6 +196,11 @@ fn rows(explain: &Explain, explainer: &Explainer<'_>, shared: &Shared) -> Result
     writer.finish(&warnings)
 }
 
+/// Whether sentences are printed, rather than written beside the numbers.
+fn printed(explain: &Explain, shared: &Shared) -> bool {
+    explain.top.is_some() && explain.output == "-" && !shared.json
+}
+
 /// The rows that have a target.
 fn with_target(part: Part, model: &Model) -> Result<Option<Part>, Error> {
     let rows = part.table.rows_with(&model.encoder().target().name)?;
@@ -228,8 +236,7 @@ impl<'a> Writer<'a> {
         (format, types): (Format, Vec<KeptType>),
         shared: &'a Shared,
     ) -> Result<Self, Error> {
-        let printed = explain.top.is_some() && explain.output == "-" && !shared.json;
-        let file = (!printed).then(|| PredictionFile::create(&explain.output, format)).transpose()?;
+        let file = (!printed(explain, shared)).then(|| PredictionFile::create(&explain.output, format)).transpose()?;
         let answers = explainer.answers().len();
         let (squares, undefined) = (vec![0.0; answers], vec![0; answers]);
         let columns = Vec::new();

@@ -14,6 +14,8 @@ use crate::predictions::{Encoded, Format, PredictionFile};
 use crate::progress::Bar;
 use crate::{input, text_table};
 
+/// Columns of the inputs that are printed.
+const SHOWN: usize = 20;
 /// Interactions of each answer that are printed.
 const INTERACTIONS: usize = 3;
 /// Columns whose regions are printed.
@@ -123,10 +125,16 @@ fn text(found: &GlobalExplanation, of: usize, explainer: &Explainer<'_>) -> Stri
         true => String::new(),
         false => format!(" (standard error of that of one row: {})", errors.join(", ")),
     };
-    parts.push(format!("mean |contribution|{errors}\n{}", text_table::table(&contributions(found))));
+    let others = found.columns.len().saturating_sub(SHOWN);
+    let others = match others {
+        0 => String::new(),
+        _ => format!("\nand {} with less part in any of them (--json and -o FILE have all)", counted(others, "column")),
+    };
+    let table = text_table::table(&contributions(found));
+    parts.push(format!("mean |contribution|{errors}\n{}{others}", table.trim_end()));
     if let Some(losses) = &found.permutation {
         let mut lines = vec![["", "CRPS", "NLL"].map(String::from).to_vec()];
-        for loss in losses {
+        for loss in order(found).into_iter().take(SHOWN).map(|column| &losses[column]) {
             let with_error = |value: f64, error: f64| format!("{} ± {}", number(value), number(error));
             lines.push(vec![
                 loss.column.clone(),
@@ -134,7 +142,6 @@ fn text(found: &GlobalExplanation, of: usize, explainer: &Explainer<'_>) -> Stri
                 with_error(loss.nll, loss.nll_error),
             ]);
         }
-        lines[1..].sort_by(|a, b| place(found, &a[0]).cmp(&place(found, &b[0])));
         let without = match losses.first().map_or(0, |loss| loss.impossible) {
             0 => String::new(),
             rows => format!(" (NLL without {} whose target is impossible for the model)", counted(rows, "row")),
@@ -170,13 +177,9 @@ fn order(found: &GlobalExplanation) -> Vec<usize> {
     order
 }
 
-fn place(found: &GlobalExplanation, name: &str) -> usize {
-    order(found).iter().position(|column| found.columns[*column] == name).unwrap_or(usize::MAX)
-}
-
 fn contributions(found: &GlobalExplanation) -> Vec<Vec<String>> {
     let mut lines = vec![[String::new()].into_iter().chain(found.answers.iter().cloned()).collect::<Vec<_>>()];
-    for column in order(found) {
+    for column in order(found).into_iter().take(SHOWN) {
         let own = found.contributions.iter().map(|own| number(own[column]));
         lines.push([found.columns[column].clone()].into_iter().chain(own).collect());
     }
