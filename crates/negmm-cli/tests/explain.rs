@@ -359,7 +359,7 @@ fn of_many_columns_the_strongest_are_printed() {
     folder.fit("t.csv", "m", &[]);
     let whole = |more: &[&str]| folder.done(&[&["explain", "m", "t.csv", "--global", "--of", "sd"], more].concat());
     let text = whole(&["--sample", "20"]).text();
-    let end = "\nand 4 columns with less part in any of them (--json and -o FILE have all)\n";
+    let end = "\nand 4 columns that matter less (--json and -o FILE have all)\n";
     let (before, after) = text.split_once(end).unwrap_or_else(|| panic!("{text}"));
     assert_eq!(before.lines().filter(|line| line.starts_with('c')).count(), 20, "{before}");
     let losses = after.split_once("permuted\n").unwrap().1.split("\n\n").next().unwrap();

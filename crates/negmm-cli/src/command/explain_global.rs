@@ -128,7 +128,7 @@ fn text(found: &GlobalExplanation, of: usize, explainer: &Explainer<'_>) -> Stri
     let others = found.columns.len().saturating_sub(SHOWN);
     let others = match others {
         0 => String::new(),
-        _ => format!("\nand {} with less part in any of them (--json and -o FILE have all)", counted(others, "column")),
+        _ => format!("\nand {} that matter less (--json and -o FILE have all)", counted(others, "column")),
     };
     let table = text_table::table(&contributions(found));
     parts.push(format!("mean |contribution|{errors}\n{}{others}", table.trim_end()));
