@@ -127,7 +127,9 @@ fn rows(explain: &Explain, explainer: &Explainer<'_>, shared: &Shared) -> Result
     let model = explainer.model();
     let format = Format::of(&explain.output, shared.json)?.digits(explain.digits);
     if explain.errors && printed(explain, shared) {
-        return Err(Error::options("--errors has no place in printed sentences: leave it or --top out, or write to -o FILE"));
+        return Err(Error::options(
+            "--errors has no place in printed sentences: leave it or --top out, or write to -o FILE",
+        ));
     }
     let dialect = explain.file.dialect()?;
     let keep = explain.keep.clone().unwrap_or_default().0;
