@@ -1,7 +1,7 @@
 """Wrappers of negmm for ScoringBench: one target by exact quantiles or a histogram, several by draws.
 
-Copy this file to `scoringbench/univariate/wrappers/` of a checkout of ScoringBench (and to `multivariate/wrappers/`), and
-add the classes to its lists of models; README.md beside it has the steps.
+Copy this file into the root of a clone of ScoringBench, and add factories of the classes to its lists of models; README.md
+beside it has the steps.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The wrappers against a stub of ScoringBench's published interface: `pytest bench/scoringbench`."""
 
+import re
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "stub")]
 
-wrapper = pytest.importorskip("negmm_wrapper")
+import negmm_wrapper as wrapper  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (300, 2))
@@ -50,3 +52,13 @@ def test_draws_of_several_targets_keep_their_dependence():
     correlation = np.corrcoef(centred[:, :, 0].ravel(), centred[:, :, 1].ravel())[0, 1]
     assert correlation > 0.6
     assert model.predict(X[:30]).shape == (30, 2)
+
+
+def test_the_lines_of_the_readme_register_factories():
+    """ScoringBench calls a factory without arguments for each fold, then `fit` and `predict_distribution`."""
+    (lines,) = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(), flags=re.DOTALL)
+    for name, kind in (("NegmmWrapper", wrapper.NegmmWrapper), ("NegmmMultivariateWrapper", wrapper.NegmmMultivariateWrapper)):
+        models = {}
+        exec(textwrap.dedent(lines).replace("NegmmWrapper", name), {"MODELS": models})
+        first, second = models["negmm"](), models["negmm"]()
+        assert type(first) is kind and first is not second

@@ -2,4 +2,5 @@
 
 mod families;
 mod quantile_sets;
+mod score_quadrature;
 mod verification;

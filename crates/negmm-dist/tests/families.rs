@@ -100,7 +100,7 @@ fn crps_and_moments_agree_with_quadrature() {
                 difference * difference
             });
             let found = family.crps(y);
-            assert!((found - expected).abs() < 1e-7 * (1.0 + expected), "{what} {y}: {found} {expected}");
+            assert!((found - expected).abs() < 1e-9 * (1.0 + expected), "{what} {y}: {found} {expected}");
         }
         let mass = over_line(&family, &[], |t| family.pdf(t));
         assert!((mass - 1.0).abs() < 1e-3, "{what}: {mass}");

@@ -1,16 +1,27 @@
 //! CRPS with weights on thresholds or on quantiles: scores that look at a part of the distribution.
+//!
+//! Both are integrals over thresholds. With the weight v of levels and q(u) - y = ∫ dt from y to q(u), Fubini gives
+//!
+//! ```text
+//! 2 ∫ v(u) (1{y < q(u)} - u) (q(u) - y) du = 2 ∫ below(F(t)) dt over t < y  +  2 ∫ above(1 - F(t)) dt over t > y
+//! below(p) = ∫ v(u) u du from 0 to p,   above(s) = ∫ v(1 - w) w dw from 0 to s
+//! ```
+//!
+//! which needs the cdf alone, and is exact where that is a step function or piecewise linear.
 
-use super::quantile_score;
 use crate::distribution::Distribution;
 use crate::distribution_ref::{DistributionKind, DistributionRef};
 use crate::math::quadrature;
 
-/// Levels between which integrals are split: the cdf and the quantile function are smooth on each part.
+/// Levels at whose quantiles the integrals are split: the cdf is smooth on each part.
 const PANELS: [f64; 13] = [1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5];
 
-/// Deepest halving of an interval, and the relative change at which it ends.
-const MAX_DEPTH: u32 = 30;
-const TOLERANCE: f64 = 1e-12;
+/// Deepest halving of a part, and the change, relative to the whole integral, at which it ends.
+const MAX_DEPTH: u32 = 60;
+const TOLERANCE: f64 = 1e-13;
+
+/// With more values of a grid than this the jumps of the cdf are found by halving.
+const MOST_JUMPS: f64 = 20_000.0;
 
 /// The weight of a level in [`quantile_weighted_crps`] (Gneiting and Ranjan, 2011).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +55,23 @@ impl QuantileWeight {
         [Self::Uniform, Self::Centre, Self::Tails, Self::Right, Self::Left].into_iter().find(|own| own.name() == name)
     }
 
-    fn at(self, level: f64) -> f64 {
+    /// ∫ v(u) u du from 0 to `p`.
+    fn below(self, p: f64) -> f64 {
         match self {
-            Self::Uniform => 1.0,
-            Self::Centre => level * (1.0 - level),
-            Self::Tails => (2.0 * level - 1.0) * (2.0 * level - 1.0),
-            Self::Right => level * level,
-            Self::Left => (1.0 - level) * (1.0 - level),
+            Self::Uniform => p * p / 2.0,
+            Self::Centre => p * p * p * (1.0 / 3.0 - p / 4.0),
+            Self::Tails => p * p * (0.5 - p * (4.0 / 3.0 - p)),
+            Self::Right => p * p * p * p / 4.0,
+            Self::Left => p * p * (0.5 - p * (2.0 / 3.0 - p / 4.0)),
+        }
+    }
+
+    /// ∫ v(1 - w) w dw from 0 to `s`: that of the mirrored weight.
+    fn above(self, s: f64) -> f64 {
+        match self {
+            Self::Right => Self::Left.below(s),
+            Self::Left => Self::Right.below(s),
+            own => own.below(s),
         }
     }
 }
@@ -66,64 +87,78 @@ pub fn threshold_weighted_crps(row: DistributionRef<'_>, y: f64, lower: f64, upp
         let clamped: Vec<f64> = samples.values.iter().map(|value| value.clamp(lower, upper)).collect();
         return crate::samples::SampleSet { values: &clamped, sd_floor: samples.sd_floor }.crps(y.clamp(lower, upper));
     }
+    over_thresholds(row, y, (lower, upper), &|p| p * p, &|s| s * s)
+}
+
+/// Quantile-weighted CRPS: 2 ∫ v(u) quantile score at level u du over (0, 1).
+pub fn quantile_weighted_crps(row: DistributionRef<'_>, y: f64, weight: QuantileWeight) -> f64 {
+    2.0 * over_thresholds(row, y, (f64::NEG_INFINITY, f64::INFINITY), &|p| weight.below(p), &|s| weight.above(s))
+}
+
+/// ∫ of `below`(F(t)) over t < y and of `above`(1 - F(t)) over t > y, between two thresholds.
+fn over_thresholds(
+    row: DistributionRef<'_>,
+    y: f64,
+    (lower, upper): (f64, f64),
+    below: &impl Fn(f64) -> f64,
+    above: &impl Fn(f64) -> f64,
+) -> f64 {
     let mut ends = vec![y, lower, upper];
     for level in PANELS {
         ends.extend([row.quantile(level), row.quantile_above(level)]);
     }
-    if let DistributionKind::Quantiles(quantiles) = row.kind {
-        ends.extend_from_slice(quantiles.values);
-    }
-    ends.retain(|end| end.is_finite() && lower <= *end && *end <= upper);
-    ends.sort_unstable_by(f64::total_cmp);
-    ends.dedup();
-    let part = |ends: &[f64]| {
-        let (low, high) = (ends[0], ends[1]);
-        let above = low >= y;
-        let f = |t: f64| {
-            let distance = if above { row.survival(t) } else { row.cdf(t) };
-            distance * distance
-        };
-        adaptive(&f, low, high)
-    };
-    ends.windows(2).map(part).sum()
-}
-
-/// Quantile-weighted CRPS: 2 ∫ v(u) quantile score at level u du over (0, 1), by quadrature on graded panels.
-pub fn quantile_weighted_crps(row: DistributionRef<'_>, y: f64, weight: QuantileWeight) -> f64 {
-    let pit = row.cdf(y);
-    let mut ends: Vec<f64> = PANELS.iter().flat_map(|level| [*level, 1.0 - level]).chain([0.0, 1.0]).collect();
-    ends.extend([pit, row.below(y)].into_iter().filter(|level| *level > 0.0 && *level < 1.0));
+    let jumps = jumps(row);
     match row.kind {
-        DistributionKind::Quantiles(quantiles) => ends.extend_from_slice(quantiles.levels),
-        DistributionKind::Samples(samples) => {
-            let count = samples.values.len();
-            ends.extend((1..count).map(|rank| rank as f64 / count as f64));
+        DistributionKind::Quantiles(quantiles) => ends.extend_from_slice(quantiles.values),
+        // The cdf jumps at components without spread.
+        DistributionKind::Mixture(mixture) => {
+            let atoms = mixture.means.iter().zip(mixture.sds).filter(|(_, sd)| **sd == 0.0);
+            ends.extend(atoms.map(|(mean, _)| *mean));
         }
         _ => {}
     }
+    ends.extend(jumps.iter().flatten());
+    ends.retain(|end| end.is_finite() && lower <= *end && *end <= upper);
     ends.sort_unstable_by(f64::total_cmp);
     ends.dedup();
-    // Quantiles of samples are values of the empirical distribution, without interpolation.
-    let quantile = |level: f64| match row.kind {
-        DistributionKind::Samples(samples) => samples.smallest_up_to(level),
-        _ if level > 0.5 => row.quantile_above(1.0 - level),
-        _ => row.quantile(level),
+    let f = |t: f64| if t > y { above(row.survival(t)) } else { below(row.cdf(t)) };
+    let whole = |low: f64, high: f64| match jumps {
+        Some(_) => (high - low) * f(0.5 * low + 0.5 * high),
+        None => quadrature::integral(low, high, |t| [f(t)])[0],
     };
-    let f = |level: f64| weight.at(level) * quantile_score(y, quantile(level), level);
-    2.0 * ends.windows(2).map(|ends| quadrature::integral(ends[0], ends[1], |level| [f(level)])[0]).sum::<f64>()
+    let first: Vec<f64> = ends.windows(2).map(|ends| whole(ends[0], ends[1])).collect();
+    let total: f64 = first.iter().sum();
+    if jumps.is_some() {
+        return total;
+    }
+    let refined = |(ends, whole): (&[f64], &f64)| refine(&f, ends[0], ends[1], *whole, TOLERANCE * total, MAX_DEPTH);
+    ends.windows(2).zip(&first).map(refined).sum()
 }
 
-/// ∫ f from `low` to `high`, halved until it no longer changes.
-fn adaptive(f: &impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
-    fn refine(f: &impl Fn(f64) -> f64, low: f64, high: f64, whole: f64, depth: u32) -> f64 {
-        let middle = 0.5 * low + 0.5 * high;
-        let of = |low: f64, high: f64| quadrature::integral(low, high, |t| [f(t)])[0];
-        let (left, right) = (of(low, middle), of(middle, high));
-        if (left + right - whole).abs() <= TOLERANCE * (left + right) || depth == 0 {
-            return left + right;
-        }
-        refine(f, low, middle, left, depth - 1) + refine(f, middle, high, right, depth - 1)
+/// All values at which the cdf jumps, where it is a step function with not too many of them.
+fn jumps(row: DistributionRef<'_>) -> Option<Vec<f64>> {
+    let grid = |origin: f64, step: f64| {
+        let index = |y: f64| ((y - origin) / step).round();
+        let (low, high) = (index(row.quantile(PANELS[0])), index(row.quantile_above(PANELS[0])));
+        let few = high - low <= MOST_JUMPS;
+        few.then(|| (0..=(high - low) as u32).map(|at| origin + (low + f64::from(at)) * step).collect())
+    };
+    match row.kind {
+        DistributionKind::Samples(samples) => Some(samples.values.to_vec()),
+        DistributionKind::Family(family) if family.shape().is_discrete() => grid(0.0, 1.0),
+        DistributionKind::Mixture(_) => row.support.step.and_then(|step| grid(row.support.origin, step)),
+        _ => None,
     }
-    let whole = quadrature::integral(low, high, |t| [f(t)])[0];
-    refine(f, low, high, whole, MAX_DEPTH)
+}
+
+/// ∫ f from `low` to `high`, which is about `whole`, halved until it changes by no more than `tolerance`.
+fn refine(f: &impl Fn(f64) -> f64, low: f64, high: f64, whole: f64, tolerance: f64, depth: u32) -> f64 {
+    let middle = 0.5 * low + 0.5 * high;
+    let of = |low: f64, high: f64| quadrature::integral(low, high, |t| [f(t)])[0];
+    let (left, right) = (of(low, middle), of(middle, high));
+    let changes = (left + right - whole).abs() > tolerance;
+    if !changes || depth == 0 {
+        return left + right;
+    }
+    refine(f, low, middle, left, tolerance, depth - 1) + refine(f, middle, high, right, tolerance, depth - 1)
 }

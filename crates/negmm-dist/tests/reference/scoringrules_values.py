@@ -1,10 +1,11 @@
-"""Writes scoringrules.csv: scores by scoringrules and SciPy, for verification.rs. Needs scoringrules, scipy, mpmath.
+"""Writes scoringrules.csv: scores by scoringrules, SciPy and model-diagnostics, for verification.rs. Needs these and mpmath.
 
 python tests/reference/scoringrules_values.py > tests/reference/scoringrules.csv
 """
 import numpy as np
 import scipy.stats as st
 import scoringrules as sr
+from model_diagnostics.scoring import ElementaryScore, SquaredError, decompose
 
 print("score,what,y,value")
 rows = []
@@ -60,11 +61,14 @@ draws = rng.gamma(2.0, 2.0, 25).round(3)
 what = "samples " + " ".join(map(repr, map(float, draws)))
 for y in (-1.0, 2.2, 3.9, 30.0):
     put("crps", what, y, sr.crps_ensemble(y, draws, estimator="nrg"))
-    put("between_1_4", what, y, sr.twcrps_ensemble(y, draws, 1.0, 4.0, estimator="nrg"))
+    for a, b in ((1.0, 4.0), (-np.inf, 3.0), (2.5, np.inf), (-5.0, 0.5)):
+        put(f"between_{a}_{b}", what, y, sr.twcrps_ensemble(y, draws, a, b, estimator="nrg"))
+    put("dawid_sebastiani", what, y, sr.dssuv_ensemble(y, draws))
 m, s, w = [0.3, -1.1, 4.0], [0.5, 1.2, 0.2], [0.5, 0.3, 0.2]
 what = "mixture " + " ".join(map(repr, w + m + s))
 for y in (-3.0, 0.2, 4.1, 9.0):
     put("crps", what, y, sr.crps_mixnorm(y, np.array(m), np.array(s), np.array(w)))
+    put("log_score", what, y, sr.logs_mixnorm(y, np.array(m), np.array(s), np.array(w)))
 levels = [0.05, 0.25, 0.5, 0.75, 0.95]
 values = [-1.2, 0.1, 0.6, 1.4, 3.5]
 what = "quantiles " + " ".join(map(repr, levels + values))
@@ -82,10 +86,32 @@ for prob, event in ((0.3, 1), (0.8, 0)):
     put("brier_score", f"probability {prob}", event, sr.brier_score(event, prob))
 
 # Several targets: draws × targets, one number after the other, then the observed vector.
-draws, observed = rng.normal(size=(12, 3)).round(3), np.array([0.4, -0.9, 1.3])
-what = "vectors " + " ".join(map(repr, map(float, np.concatenate([draws.ravel(), observed]))))
-put("energy_score", what, 0, sr.es_ensemble(observed, draws, estimator="fair"))
-put("energy_score_nrg", what, 0, sr.es_ensemble(observed, draws, estimator="nrg"))
-put("variogram_score_0.5", what, 0, sr.vs_ensemble(observed, draws, p=0.5))
-put("variogram_score_1", what, 0, sr.vs_ensemble(observed, draws, p=1.0))
-put("dawid_sebastiani", what, 0, sr.dssmv_ensemble(observed, draws))
+for size, targets in ((12, 3), (40, 2), (30, 5)):
+    draws, observed = rng.normal(size=(size, targets)).round(3), rng.normal(size=targets).round(3)
+    if targets == 3:
+        observed = np.array([0.4, -0.9, 1.3])
+    what = f"vectors {targets} " + " ".join(map(repr, map(float, np.concatenate([draws.ravel(), observed]))))
+    put("energy_score", what, 0, sr.es_ensemble(observed, draws, estimator="fair"))
+    put("energy_score_nrg", what, 0, sr.es_ensemble(observed, draws, estimator="nrg"))
+    for order in (0.5, 1.0, 2.0):
+        put(f"variogram_score_{order}", what, 0, sr.vs_ensemble(observed, draws, p=order))
+    put("dawid_sebastiani", what, 0, sr.dssmv_ensemble(observed, draws))
+
+# Decomposition of a Brier score by isotonic regression (CORP), with weights; the same number of events, probabilities, weights.
+events, weights = rng.integers(0, 2, 30), rng.uniform(0.5, 2.0, 30).round(2)
+probabilities = np.clip(0.3 * events + rng.uniform(0, 0.8, 30), 0, 1).round(1)
+parts = decompose(y_obs=events, y_pred=probabilities, weights=weights, scoring_function=SquaredError(), functional="mean")
+what = "brier " + " ".join(map(repr, map(float, np.concatenate([events, probabilities, weights]))))
+for name in ("miscalibration", "discrimination", "uncertainty", "score"):
+    put(name, what, 0, parts[name][0])
+# Murphy diagrams: elementary scores.
+predicted, seen = rng.normal(size=15).round(2), rng.normal(size=15).round(2)
+what = "murphy " + " ".join(map(repr, map(float, np.concatenate([predicted, seen]))))
+for theta in (-0.755, 0.105, 0.805):
+    put("mean", what, theta, ElementaryScore(theta, functional="mean")(seen, predicted))
+    for level in (0.2, 0.9):
+        put(str(level), what, theta, ElementaryScore(theta, functional="quantile", level=level)(seen, predicted))
+# Equal accuracy of independent rows: a t test of differences.
+for size in (12, 60):
+    differences = rng.normal(0.3, 1.0, size).round(3)
+    put("p_value", "differences " + " ".join(map(repr, map(float, differences))), 0, st.ttest_1samp(differences, 0.0).pvalue)
