@@ -57,8 +57,8 @@ def test_draws_of_several_targets_keep_their_dependence():
 def test_the_lines_of_the_readme_register_factories():
     """ScoringBench calls a factory without arguments for each fold, then `fit` and `predict_distribution`."""
     (lines,) = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(), flags=re.DOTALL)
-    for name, kind in (("NegmmWrapper", wrapper.NegmmWrapper), ("NegmmMultivariateWrapper", wrapper.NegmmMultivariateWrapper)):
-        models = {}
+    for name in ("NegmmWrapper", "NegmmMultivariateWrapper"):
+        models, kind = {}, getattr(wrapper, name)
         exec(textwrap.dedent(lines).replace("NegmmWrapper", name), {"MODELS": models})
         first, second = models["negmm"](), models["negmm"]()
         assert type(first) is kind and first is not second

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
 
 from negmm.distribution import Distribution
 
@@ -14,6 +16,9 @@ Numbers = NDArray[np.float64]
 
 #: Levels at which a distribution without a closed form is asked for its quantiles.
 LEVELS = np.concatenate([[1e-4, 1e-3], np.arange(1, 200) / 200, [1 - 1e-3, 1 - 1e-4]])
+
+#: Levels of half-normal tails between which their density is taken as constant.
+TAIL_LEVELS = np.array([0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999, 1 - 1e-6])
 
 #: SciPy's families: our name and the names of the shape parameters, as ours are called.
 SCIPY = {
@@ -69,7 +74,12 @@ def of_quantiles(quantiles: Any, levels: ArrayLike | None = None) -> Distributio
     sorted_levels = np.asarray(levels, dtype=np.float64)[order]
     if values.shape[1] != len(sorted_levels):
         raise ValueError(f"expected {len(sorted_levels)} columns of quantiles, found {values.shape[1]}")
-    return Distribution.of_quantiles(sorted_levels, values[:, order])
+    dist = Distribution.of_quantiles(sorted_levels, values[:, order])
+    crossing = dist._predictions.crossing
+    if crossing:
+        rows = "1 row has" if crossing == 1 else f"{crossing:,} rows have"
+        warnings.warn(f"{rows} crossing quantiles, which were sorted (rearranged)", stacklevel=4)
+    return dist
 
 
 def of_object(dist: Any) -> Distribution:
@@ -155,12 +165,27 @@ def _of_tabpfn(full: Mapping[str, Any]) -> Distribution:
         logits = _array(full["logits"])
         borders = _array(full["criterion"].borders)
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        if "FullSupport" in type(full["criterion"]).__name__:
+            borders, weights = _half_normal_ends(borders, weights)
         return Distribution.of_histograms(borders, weights)
     if "quantiles" in full:
         quantiles = np.column_stack([_array(quantile) for quantile in full["quantiles"]])
         levels = np.arange(1, quantiles.shape[1] + 1) / (quantiles.shape[1] + 1)
         return Distribution.of_quantiles(levels, quantiles)
     raise ValueError("expected a dictionary of TabPFN with logits and criterion, or with quantiles")
+
+
+def _half_normal_ends(borders: Numbers, weights: Numbers) -> tuple[Numbers, Numbers]:
+    """The histogram whose first and last bar are half-normal outwards, with half of the bar's probability within its
+    width (TabPFN's full support), as bars between the levels ``TAIL_LEVELS``."""
+    z = norm.ppf(0.5 + 0.5 * TAIL_LEVELS) / norm.ppf(0.75)
+    parts = np.diff(np.append(TAIL_LEVELS[:-1], 1.0))
+    low = borders[1] - (borders[1] - borders[0]) * z[::-1]
+    high = borders[-2] + (borders[-1] - borders[-2]) * z
+    return (
+        np.concatenate([low[:-1], borders[1:-1], high[1:]]),
+        np.concatenate([weights[:, :1] * parts[::-1], weights[:, 1:-1], weights[:, -1:] * parts], axis=1),
+    )
 
 
 def _array(value: Any) -> Numbers:

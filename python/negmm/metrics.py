@@ -41,6 +41,7 @@ __all__ = [
     "interval_score",
     "interval_width",
     "log_score",
+    "mass_log_score",
     "murphy_curve",
     "neg_crps",
     "neg_log_likelihood",
@@ -81,6 +82,14 @@ def dawid_sebastiani_score(
 def cde_loss(y: ArrayLike, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any) -> Any:
     """CDE loss of distributions in any form (see :func:`crps`): ∫ f² - 2 f(y)."""
     return _scored(y, "cde_loss", average, sample_weight, form)
+
+
+def mass_log_score(
+    y: ArrayLike, step: float, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any
+) -> Any:
+    """Minus the log probability within ``step`` / 2 of the target, for targets with values that far apart; of
+    distributions in any form (see :func:`crps`)."""
+    return _scored(y, "mass_log_score", average, sample_weight, form, step=float(step))
 
 
 def weighted_interval_score(
@@ -169,11 +178,32 @@ def nll_mixture(
     return weighted_mean(_mixtures(y, weights, means, sds).nll(y), average, sample_weight)
 
 
-def pit(y: ArrayLike, weights: ArrayLike, means: ArrayLike, sds: ArrayLike) -> Numbers:
+def pit(
+    y: ArrayLike,
+    weights: ArrayLike | None = None,
+    means: ArrayLike | None = None,
+    sds: ArrayLike | None = None,
+    *,
+    seed: int = 0,
+    **form: Any,
+) -> Numbers:
     """Probability integral transform of each row: the predicted probability of a target up to the one observed. Uniform
-    when the predictions are calibrated."""
+    when the predictions are calibrated. Of mixtures, or of distributions in any form (see :func:`crps`), then
+    randomised by ``seed`` where targets have point probabilities.
+
+    >>> pit([0.0, 1.0], quantiles=[[-1.0, 0.0, 1.0]] * 2, levels=[0.1, 0.5, 0.9]).round(3)
+    array([0.5, 0.9])
+    """
     y = check_vector(y)
-    return _mixtures(y, weights, means, sds).pit(y)
+    if not form:
+        if weights is None or means is None or sds is None:
+            raise ValueError("expected weights, means and sds of mixtures, or one of dist, quantiles and samples")
+        return _mixtures(y, weights, means, sds).pit(y)
+    if weights is not None or means is not None or sds is not None:
+        raise ValueError(f"expected mixtures or {next(iter(form))}, found both")
+    from negmm.evaluate import evaluate
+
+    return evaluate(y, dist=as_distribution(**form), coverages=(), seed=seed).pit
 
 
 def pit_histogram(values: ArrayLike, bins: int = 20, sample_weight: ArrayLike | None = None) -> Numbers:
@@ -229,9 +259,28 @@ def murphy_curve(
     return np.asarray(_native.murphy_curve(check_vector(predicted), y, weights, level, at))
 
 
-def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Empirical coverage: the fraction of targets inside their interval, bounds included."""
+def coverage(
+    y: ArrayLike,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    *,
+    level: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    **form: Any,
+) -> float:
+    """Empirical coverage: the fraction of targets inside their interval, bounds included. The intervals are ``lower``
+    and ``upper``, or the central ones with the coverage ``level`` of distributions in any form (see :func:`crps`).
+
+    >>> coverage([0.0, 3.0], level=0.8, quantiles=[[-1.0, 0.0, 1.0]] * 2, levels=[0.1, 0.5, 0.9])
+    0.5
+    """
     y = check_vector(y)
+    if form:
+        if level is None or lower is not None or upper is not None:
+            raise ValueError(f"with {next(iter(form))}, expected level, the coverage, and neither lower nor upper")
+        lower, upper = as_distribution(**form).interval(level)
+    elif lower is None or upper is None:
+        raise ValueError("expected lower and upper, or level and one of dist, quantiles and samples")
     lower, upper = _ends(lower, upper, y.shape)
     return weighted_mean((lower <= y) & (y <= upper), True, sample_weight)
 

@@ -88,6 +88,95 @@ def test_tabpfn_dictionaries_and_ngboost_objects():
     assert as_distribution(dist=ngboost).ppf(0.9) == pytest.approx(NORMAL.ppf(0.9))
 
 
+def test_the_outer_bars_of_tabpfn_are_half_normal():
+    borders, logits = np.array([-2.0, -1.0, 1.0, 3.0]), np.log([[0.3, 0.5, 0.2]])
+    criterion = type("FullSupportBarDistribution", (), {"borders": _tensor(borders)})()
+    dist = as_distribution(dist={"logits": _tensor(logits), "criterion": criterion})
+    # Half of the probability of the bar lies within its width.
+    assert dist.cdf(np.array([-2.0])) == pytest.approx(0.15) and dist.cdf(np.array([3.0])) == pytest.approx(0.9)
+    assert dist.cdf(np.array([1.0])) == pytest.approx(0.8)
+    tail = 0.2 * st.halfnorm(1.0, 2.0 / st.norm.ppf(0.75)).sf([2.0, 5.0, 8.0])
+    assert 1 - dist.cdf(np.array([[2.0], [5.0], [8.0]])).ravel() == pytest.approx(tail, rel=0.1, abs=1e-3)
+    assert negmm.metrics.log_score([7.0], dist=dist)[0] < 10
+    criterion = type("BarDistribution", (), {"borders": _tensor(borders)})()
+    assert as_distribution(dist={"logits": _tensor(logits), "criterion": criterion}).ppf(1.0) == 3.0
+
+
+def test_skpro_distributions():
+    from skpro.distributions import Normal, TDistribution
+
+    column = LOC[:, np.newaxis], SCALE[:, np.newaxis]
+    for theirs, frozen in (
+        (Normal(mu=column[0], sigma=column[1]), NORMAL),
+        (TDistribution(mu=column[0], sigma=column[1], df=5.0), st.t(5, LOC, SCALE)),
+    ):
+        ours = as_distribution(dist=theirs)
+        at = frozen.ppf(0.7)
+        assert ours.ppf(0.2) == pytest.approx(frozen.ppf(0.2), abs=1e-6)
+        assert ours.cdf(at) == pytest.approx(frozen.cdf(at), abs=1e-4)
+        exact = negmm.evaluate(Y, dist=frozen)
+        assert negmm.evaluate(Y, dist=theirs).scores["crps"] == pytest.approx(exact.scores["crps"], rel=1e-3)
+
+
+def test_ngboost_distributions():
+    pytest.importorskip("ngboost")
+    from ngboost import NGBRegressor
+    from ngboost.distns import LogNormal, Normal, Poisson, T
+
+    X = np.column_stack([LOC, SCALE])
+    for kind, y in ((Normal, Y), (LogNormal, np.exp(Y)), (T, Y), (Poisson, np.round(np.abs(Y)))):
+        theirs = NGBRegressor(Dist=kind, n_estimators=20, verbose=False, random_state=0).fit(X, y).pred_dist(X)
+        ours = as_distribution(dist=theirs)
+        assert len(ours) == 200, kind
+        assert ours.cdf(y) == pytest.approx(theirs.cdf(y), abs=1e-6), kind
+        if kind is not Poisson:
+            assert metrics.log_score(y, dist=theirs) == pytest.approx(-theirs.logpdf(y), rel=1e-6, abs=1e-6), kind
+
+
+def test_torch_distributions():
+    torch = pytest.importorskip("torch")
+    loc, scale = torch.tensor(LOC), torch.tensor(SCALE)
+    d = torch.distributions
+    for theirs in (
+        d.Normal(loc, scale),
+        d.StudentT(torch.full_like(loc, 4.0), loc, scale),
+        d.Laplace(loc, scale),
+        d.Gumbel(loc, scale),
+        d.Uniform(loc - 10, loc + 10 * scale),
+        d.LogNormal(loc, scale),
+        d.Exponential(scale),
+        d.Gamma(scale + 1, scale),
+        d.Weibull(scale, scale + 1),
+        d.Beta(scale + 1, scale),
+        d.Poisson(scale),
+        d.NegativeBinomial(scale, probs=torch.full_like(loc, 0.3)),
+        d.MixtureSameFamily(
+            d.Categorical(torch.full((200, 2), 0.5, dtype=loc.dtype)),
+            d.Normal(torch.stack([loc, loc + 1], 1), torch.stack([scale, scale], 1)),
+        ),
+    ):
+        name = type(theirs).__name__
+        y = Y
+        if name in ("Exponential", "Gamma", "Weibull", "LogNormal"):
+            y = np.exp(Y)
+        elif name in ("Poisson", "NegativeBinomial"):
+            y = np.round(np.abs(Y))
+        elif name == "Beta":
+            y = 1 / (1 + np.exp(-Y))
+        elif name == "Uniform":
+            y = LOC
+        expected = -theirs.log_prob(torch.tensor(y)).numpy()
+        assert metrics.log_score(y, dist=theirs) == pytest.approx(expected, rel=1e-6, abs=1e-6), name
+
+
+def test_crossing_quantiles_are_said():
+    crossing = np.column_stack([LOC, LOC - 1, LOC + 1])
+    crossing[1:] = np.sort(crossing[1:], axis=1)
+    with pytest.warns(UserWarning, match="^1 row has crossing quantiles, which were sorted") as caught:
+        negmm.evaluate(Y, quantiles=crossing, levels=[0.1, 0.5, 0.9])
+    assert caught[0].filename == __file__
+
+
 def test_frames_and_arrow_tables_have_their_levels_as_columns():
     pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"q0.9": LOC + 1, "q0.1": LOC - 1, "q0.5": LOC})
@@ -153,6 +242,18 @@ def test_metrics_take_all_forms():
     moments = (Y - LOC) ** 2 / SCALE**2 + 2 * np.log(SCALE)
     assert metrics.dawid_sebastiani_score(Y, dist=NORMAL) == pytest.approx(moments)
     assert metrics.cde_loss(Y, dist=NORMAL).shape == (200,)
+    mass = NORMAL.cdf(Y + 0.25) - NORMAL.cdf(Y - 0.25)
+    assert metrics.mass_log_score(Y, 0.5, dist=NORMAL) == pytest.approx(-np.log(mass), rel=1e-9)
+    assert metrics.pit(Y, dist=NORMAL) == pytest.approx(NORMAL.cdf(Y), abs=1e-12)
+    poisson = metrics.pit([0.0, 2.0], dist=st.poisson([1.0, 3.0]), seed=3)
+    assert (poisson >= st.poisson([1.0, 3.0]).cdf([-1, 1])).all() and (poisson <= st.poisson([1, 3]).cdf([0, 2])).all()
+    inside = (NORMAL.ppf(0.05) <= Y) & (Y <= NORMAL.ppf(0.95))
+    assert metrics.coverage(Y, level=0.9, dist=NORMAL) == inside.mean()
+    assert metrics.coverage(Y, level=0.9, quantiles=quantiles, levels=levels) == inside.mean()
+    with pytest.raises(ValueError, match="with dist, expected level"):
+        metrics.coverage(Y, dist=NORMAL)
+    with pytest.raises(ValueError, match="expected weights, means and sds of mixtures, or one of dist"):
+        metrics.pit(Y)
 
 
 def test_a_report_and_a_plot(tmp_path):
