@@ -163,6 +163,48 @@ fn targets_of_another_file_are_found_by_a_key_in_any_order() {
 }
 
 #[test]
+fn calibrate_report_and_monitor_find_targets_by_a_key_too() {
+    let folder = Folder::new();
+    let text = quantiles(120, 2, 0.6, 0.0);
+    folder.write("p.csv", &text);
+    let cells = |line: &str, columns: &[usize]| -> String {
+        let cells: Vec<&str> = line.split(',').collect();
+        columns.iter().map(|column| cells[*column]).collect::<Vec<_>>().join(",")
+    };
+    // Predictions without targets, and the outcomes in another order.
+    let only: Vec<String> = text.lines().map(|line| cells(line, &[0, 3, 4, 5, 6, 7])).collect();
+    folder.write("only.csv", only.join("\n"));
+    let mut truth: Vec<String> = text.lines().skip(1).map(|line| cells(line, &[0, 2])).collect();
+    truth.reverse();
+    folder.write("truth.csv", format!("id,y\n{}\n", truth.join("\n")));
+    for command in [
+        &["calibrate", "-o", "OUT"][..],
+        &["calibrate", "-o", "OUT", "--recalibration", "scale"],
+        &["report", "-o", "OUT"],
+        &["monitor", "--json"],
+    ] {
+        let of = |file: &str, more: &[&str]| {
+            let given = [&command[..1], &["--predictions", file, "--target", "y"], &command[1..], more].concat();
+            let outcome = folder.run(&given);
+            assert!(outcome.code == Some(0) || command[0] == "monitor", "{given:?}: {}", outcome.err);
+            let written = command.contains(&"OUT").then(|| folder.read("OUT"));
+            (outcome.text(), written.map(|bytes| String::from_utf8_lossy(&bytes).replace(file, "FILE")))
+        };
+        let own = of("p.csv", &[]);
+        assert_eq!(of("only.csv", &["--truth", "truth.csv", "--key", "id"]), own, "{command:?}");
+    }
+    // A recalibration is a map of the PIT: it takes other levels than it was learnt with, and other forms.
+    folder.done(&["calibrate", "--predictions", "p.csv", "--target", "y", "-o", "cal.negmm"]);
+    let tails: Vec<String> = text.lines().map(|line| cells(line, &[0, 2, 3, 5, 7])).collect();
+    folder.write("tails.csv", tails.join("\n"));
+    folder.done(&["recalibrate", "cal.negmm", "tails.csv", "--keep", "y", "-o", "re.csv"]);
+    let after = folder.done(&["score", "re.csv", "--target", "y", "--json"]).json();
+    let before = folder.done(&["score", "tails.csv", "--target", "y", "--json"]).json();
+    assert!(score(&after, "crps") < score(&before, "crps"));
+    assert!(score(&after, "coverage_0.9") > score(&before, "coverage_0.9") + 0.1);
+}
+
+#[test]
 fn wrong_files_are_refused_with_row_and_column() {
     let folder = Folder::new();
     let refused = |text: &str, more: &[&str], code: i32, message: &str| {
@@ -281,6 +323,10 @@ fn comparisons_are_paired_and_find_rows_by_key() {
     folder.write("wide.csv", quantiles(400, 1, 2.0, 0.0));
     let text = folder.done(&["compare", "--predictions", "wide.csv,good.csv", "--target", "y"]).text();
     assert!(text.contains("wide.csv") && text.contains("worse") && text.contains("best by CRPS: good.csv"), "{text}");
+    // A warning says of which file it is.
+    folder.write("crossing.csv", quantiles(400, 1, 2.0, 0.0).replacen("q0.05,q0.25", "q0.25,q0.05", 1));
+    let outcome = folder.done(&["compare", "--predictions", "good.csv,crossing.csv", "--target", "y"]);
+    assert!(outcome.err.starts_with("warning: crossing.csv: 400 rows have crossing quantiles"), "{}", outcome.err);
     // The same rows in another order, and files whose targets differ.
     let mut lines: Vec<String> = quantiles(400, 1, 2.0, 0.0).lines().map(str::to_string).collect();
     lines[1..].reverse();

@@ -81,6 +81,48 @@ fn predictions_are_written_as_parquet() {
 }
 
 #[test]
+fn predictions_of_anybody_are_read_from_parquet_and_gzip() {
+    let folder = folder();
+    for (flags, stem) in [(&[][..], "n"), (&["--quantiles", "0.05,0.5,0.95"], "q"), (&["--draws", "30"], "d")] {
+        for end in ["csv", "parquet"] {
+            let out = format!("{stem}.{end}");
+            folder.done(&[&["predict", "ok.negmm", "ok.csv", "--keep", "y,c", "-o", &out], flags].concat());
+        }
+        folder.write(&format!("{stem}.csv.gz"), gzip(&folder.read(&format!("{stem}.csv"))));
+        let commands: [&[&str]; 6] = [
+            &["score", "FILE", "--target", "y", "--by", "c", "--json"],
+            &["compare", "--predictions", "FILE,n.csv", "--target", "y", "--json"],
+            &["monitor", "--predictions", "FILE", "--target", "y", "--json"],
+            &["report", "--predictions", "FILE", "--target", "y", "-o", "r.html"],
+            &["calibrate", "--predictions", "FILE", "--target", "y", "-o", "cal.negmm"],
+            &["recalibrate", "cal.negmm", "FILE", "-o", "re.csv"],
+        ];
+        for command in commands {
+            if command[0] == "compare" && stem == "n" {
+                continue;
+            }
+            let of = |file: &str| {
+                let arguments: Vec<String> = command.iter().map(|word| word.replace("FILE", file)).collect();
+                let outcome = folder.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+                assert!([Some(0), Some(3)].contains(&outcome.code), "{arguments:?} {}", outcome.err);
+                let page = command.iter().any(|word| *word == "r.html").then(|| folder.read("r.html"));
+                let text = page.map_or(outcome.text(), |page| String::from_utf8(page).unwrap());
+                (text.replace(file, "FILE"), folder.names().contains(&"re.csv".into()).then(|| folder.read("re.csv")))
+            };
+            let csv = of(&format!("{stem}.csv"));
+            assert_eq!(of(&format!("{stem}.parquet")), csv, "{command:?}");
+            assert_eq!(of(&format!("{stem}.csv.gz")), csv, "{command:?}");
+        }
+        folder.done(&["recalibrate", "cal.negmm", &format!("{stem}.parquet"), "-o", "re.parquet"]);
+        let numbers = |name: &str| match Table::read(folder.path(name)).unwrap().column("q0.5") {
+            Some(Column::Numbers(numbers)) => numbers.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(numbers("re.parquet"), numbers("re.csv"));
+    }
+}
+
+#[test]
 fn the_output_of_a_sequence_has_the_step_after_the_last_row() {
     let folder = folder();
     folder.fit("ok.parquet", "s.negmm", &["--sequence", "y", "--window", "5"]);

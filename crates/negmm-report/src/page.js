@@ -53,7 +53,8 @@
     if (row.values) bars = row.values.map(([value, probability]) => [value - row.step / 2, value + row.step / 2, probability]);
     else if (row.samples) {
       const count = 30, width = (high - low) / count, heights = Array(count).fill(0);
-      row.samples.forEach(x => heights[Math.min(count - 1, Math.floor((x - low) / width))] += 1 / (row.samples.length * width));
+      row.samples.map(x => Math.floor((x - low) / width)).filter(at => 0 <= at && at < count)
+        .forEach(at => heights[at] += 1 / (row.samples.length * width));
       bars = heights.map((height, k) => [low + k * width, low + (k + 1) * width, height]);
     }
     const peak = Math.max(...(curve ? grid.map(x => density(row, x)) : bars.map(bar => bar[2]))) || 1;

@@ -11,7 +11,7 @@ use crate::evaluation_set::EvaluationSet;
 use crate::highlights::Highlight;
 use crate::importance::Importance;
 use crate::plot::{LEVELS, evenly_spaced, row_range};
-use crate::point_probabilities::{atoms, cells};
+use crate::point_probabilities::{atoms, cells, step};
 use crate::text::{name, num, percent};
 
 /// Rows beside the highlights, at most and at least.
@@ -127,7 +127,7 @@ fn add_support(
     let pairs =
         |list: Vec<(f64, f64)>| list.iter().map(|(at, mass)| [from_mean(*at), digits(*mass)]).collect::<Vec<_>>();
     if let Some(values) = cells(row, ends) {
-        object.insert("step".into(), json!(row.support.step));
+        object.insert("step".into(), json!(step(row)));
         object.insert("values".into(), json!(pairs(values)));
         return;
     }

@@ -145,7 +145,8 @@ fn read(
         }
     }
     bar.clear();
-    warn(shared.quiet, &prediction_input::warnings(&reader, target));
+    let warnings = prediction_input::warnings(&reader, target);
+    warn(shared.quiet, &warnings.iter().map(|warning| format!("{path}: {warning}")).collect::<Vec<_>>());
     if scored.y.is_empty() {
         return Err(Error::data("expected at least 1 row with a known target, found none").in_file(path));
     }

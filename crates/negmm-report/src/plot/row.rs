@@ -8,7 +8,7 @@ use super::{Plot, TextTable};
 use crate::diagnostics::RowDiagnostics;
 use crate::evaluation_set::EvaluationSet;
 use crate::highlights::Highlight;
-use crate::point_probabilities::{atoms, cells};
+use crate::point_probabilities::{atoms, cells, step};
 use crate::text::{count, num, percent};
 
 /// Points of the curve.
@@ -18,16 +18,29 @@ const MAX_COMPONENTS: usize = 8;
 const MIN_WEIGHT: f64 = 0.02;
 /// Components narrower than this fraction of the plot need more points.
 const NARROW: f64 = 0.02;
-/// Bars of the histogram of samples.
+/// Bars of the histogram of samples or quantiles.
 const BARS: usize = 30;
+/// What is shown of the tails beyond the outermost quantiles, as a fraction of their distance: two close outermost quantiles have
+/// a narrow tail, two distant ones a tail that would leave nothing to see between them.
+const TAIL: f64 = 0.25;
 
 /// Levels of the quantiles in the table.
 pub const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
 /// The range of values that contains nearly the whole distribution and the observed target.
 pub fn range(row: DistributionRef<'_>, y: f64) -> (f64, f64) {
-    let (low, high) = (row.quantile(0.005).min(y), row.quantile(0.995).max(y));
-    let margin = (0.04 * (high - low)).max(0.5 * row.normal_sd()).max(row.support.step.unwrap_or(0.0));
+    let (mut low, mut high) = (row.quantile(0.005), row.quantile(0.995));
+    let mut spread = 0.5 * row.normal_sd();
+    if let DistributionKind::Quantiles(quantiles) = row.kind
+        && let [first, .., last] = quantiles.values
+        && first < last
+    {
+        low = low.max(first - TAIL * (last - first));
+        high = high.min(last + TAIL * (last - first));
+        spread = 0.0;
+    }
+    let (low, high) = (low.min(y), high.max(y));
+    let margin = (0.04 * (high - low)).max(spread).max(step(row).unwrap_or(0.0));
     // A single atom has no width.
     let margin = if margin > 1e-12 * high.abs().max(low.abs()) { margin } else { 0.5 + 0.5 * high.abs() };
     (low - margin, high + margin)
@@ -49,12 +62,6 @@ fn curve_points(row: DistributionRef<'_>, low: f64, high: f64) -> Vec<f64> {
             row.support.upper.map(|upper| [upper, upper.next_up()]),
         ];
         points.extend(bounds.into_iter().flatten().flatten().filter(|x| low < *x && *x < high));
-        points.sort_by(f64::total_cmp);
-    }
-    if let DistributionKind::Quantiles(quantiles) = row.kind {
-        // The density jumps at each quantile.
-        let jumps = quantiles.values.iter().flat_map(|value| [value.next_down(), *value]);
-        points.extend(jumps.filter(|x| low < *x && *x < high));
         points.sort_by(f64::total_cmp);
     }
     points
@@ -106,8 +113,11 @@ fn panel(row: DistributionRef<'_>, diagnostics: &RowDiagnostics, y: f64, target:
     let panel = match (row.kind, cells) {
         (_, Some(cells)) => bars(panel, row, diagnostics, &cells),
         (DistributionKind::Mixture(mixture), None) => curve(panel, row, Some(mixture), diagnostics, low, high),
-        (DistributionKind::Samples(samples), None) => histogram(panel, samples.values, diagnostics, low, high),
-        (_, None) => curve(panel, row, None, diagnostics, low, high),
+        // The density of quantiles has high peaks where two of them are close.
+        (DistributionKind::Samples(_) | DistributionKind::Quantiles(_), None) => {
+            histogram(panel, row, diagnostics, low, high)
+        }
+        (DistributionKind::Family(_), None) => curve(panel, row, None, diagnostics, low, high),
     };
     panel
         .with(Mark::vertical_rule(diagnostics.mean).colour(Colour::Blue).width(1.0).dashed().name("mean"))
@@ -116,7 +126,7 @@ fn panel(row: DistributionRef<'_>, diagnostics: &RowDiagnostics, y: f64, target:
 
 /// A bar for each value of a discrete distribution.
 fn bars(panel: Panel, row: DistributionRef<'_>, diagnostics: &RowDiagnostics, cells: &[(f64, f64)]) -> Panel {
-    let half = 0.5 * row.support.step.unwrap_or_default();
+    let half = 0.5 * step(row).unwrap_or_default();
     let first = cells.iter().take(1).map(|(value, _)| value - half);
     let edges: Vec<f64> = first.chain(cells.iter().map(|(value, _)| value + half)).collect();
     let heights: Vec<f64> = cells.iter().map(|(_, mass)| *mass).collect();
@@ -172,16 +182,13 @@ fn components(mixture: Mixture<'_>, x: &[f64], at: impl Fn(f64) -> f64) -> Vec<V
     heaviest.into_iter().take(MAX_COMPONENTS).map(density).collect()
 }
 
-/// A histogram of the samples.
-fn histogram(panel: Panel, samples: &[f64], diagnostics: &RowDiagnostics, low: f64, high: f64) -> Panel {
+/// A histogram of samples, or of the distribution between quantiles.
+fn histogram(panel: Panel, row: DistributionRef<'_>, diagnostics: &RowDiagnostics, low: f64, high: f64) -> Panel {
     let edges: Vec<f64> = (0..=BARS).map(|edge| low + (high - low) * edge as f64 / BARS as f64).collect();
-    let step = (high - low) / BARS as f64;
-    let mut heights = vec![0.0; BARS];
-    for value in samples {
-        let bar = ((value - low) / step) as usize;
-        heights[bar.min(BARS - 1)] += 1.0 / (samples.len() as f64 * step);
-    }
-    let bars = Mark::histogram(&edges, &heights).colour(Colour::Sky).name("samples");
+    let density = |ends: &[f64]| (row.cdf(ends[1]) - row.cdf(ends[0])) / (ends[1] - ends[0]);
+    let heights: Vec<f64> = edges.windows(2).map(density).collect();
+    let name = if matches!(row.kind, DistributionKind::Samples(_)) { "samples" } else { "quantiles" };
+    let bars = Mark::histogram(&edges, &heights).colour(Colour::Sky).name(name);
     panel.with(bars).with(interval_band(diagnostics, &heights))
 }
 
@@ -195,6 +202,8 @@ fn interval_band(diagnostics: &RowDiagnostics, heights: &[f64]) -> Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use negmm::family::Family;
+    use negmm::quantiles::QuantileSets;
     use negmm::{Mixtures, Predictions, Support};
     use negmm_draw::Style;
 
@@ -223,6 +232,20 @@ mod tests {
         let fine = two(Support { lower: Some(0.0), step: Some(0.001), ..Support::default() });
         assert!(super::cells(fine.row(0), range(fine.row(0), 2.0)).is_none());
         assert!(drawn(&fine, 2.0).contains("density"));
+    }
+
+    #[test]
+    fn counts_of_a_family_have_bars_and_close_quantiles_no_peaks() {
+        let poisson = Predictions::from(vec![Family::named("poisson", &[("mean", 2.5)]).unwrap()]);
+        let cells = cells(poisson.row(0), range(poisson.row(0), 2.0)).unwrap();
+        assert_eq!(cells[0], (0.0, poisson.row(0).point_probability(0.0)));
+        assert!(drawn(&poisson, 2.0).contains("probability"));
+        // Nearly all of the distribution is between 0 and 3: the tail by the last two quantiles is cut.
+        let sets = QuantileSets::new(vec![0.05, 0.5, 0.501, 0.9, 0.95], vec![0.0, 1.0, 1.0 + 1e-9, 1.1, 3.0]).unwrap();
+        let quantiles = Predictions::from(sets);
+        let (low, high) = range(quantiles.row(0), 1.0);
+        assert!(low < 0.0 && 3.0 < high && high < 4.0, "{low} {high}");
+        assert!(drawn(&quantiles, 1.0).contains("quantiles"));
     }
 
     #[test]

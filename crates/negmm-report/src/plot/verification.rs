@@ -114,7 +114,7 @@ pub fn reliability(target: &str, evaluation: &EvaluationSet) -> Option<Plot> {
     push("CRPS within the range of the targets".into(), &crps);
     let mut panel = Panel::new(
         Axis::new("predicted probability").percent().range(0.0, 1.0),
-        Axis::new("observed frequency (isotonic)").percent().range(0.0, 1.0),
+        Axis::new("observed frequency").percent().range(0.0, 1.0),
     )
     .with(Mark::line(&[0.0, 1.0], &[0.0, 1.0]).colour(Colour::Orange).width(1.0).dashed().name("calibrated"));
     for (at, threshold) in thresholds.iter().enumerate() {

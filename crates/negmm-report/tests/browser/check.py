@@ -14,6 +14,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+from statistics import NormalDist
 
 from driver import Browser
 
@@ -58,6 +59,33 @@ def edge_cases(folder):
     yield "zeros", [["x", "y"], *[[row % 17, 0 if row % 5 < 2 else math.exp(wave[row])] for row in range(300)]], None
 
 
+def predictions():
+    """Anybody's predictions: name and rows of cells with the header first. Quantiles of boosted trees nearly touch."""
+    centre = [4 + 3 * math.sin(row * 0.37) for row in range(200)]
+    noise = [NormalDist().inv_cdf((row * 0.618034 + 0.31) % 1) for row in range(200)]
+    y = [f"{m + z:.4f}" for m, z in zip(centre, noise)]
+    levels = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99]
+    steps = [NormalDist().inv_cdf(level) for level in levels]
+
+    def quantiles(row):
+        exact = [centre[row] + z for z in steps]
+        exact[3] = exact[2] + 1e-6 * (row % 3)
+        return exact
+
+    def draws(row):
+        return [centre[row] + NormalDist().inv_cdf((k * 0.618034 + row * 0.37) % 1) for k in range(1, 61)]
+
+    yield "quantiles", [["y", *(f"q{level}" for level in levels)], *([y[row], *quantiles(row)] for row in range(200))]
+    yield "draws", [["y", *(f"draw_{k}" for k in range(1, 61))], *([y[row], *draws(row)] for row in range(200))]
+    yield "normal", [["y", "mean", "sd"], *([y[row], centre[row], 1.2] for row in range(200))]
+    counts = [max(0, round(m + z)) for m, z in zip(centre, noise)]
+    yield "poisson", [["y", "family", "mean"], *([counts[row], "poisson", centre[row]] for row in range(200))]
+    names = [f"{what}_{k}" for k in (1, 2) for what in ("weight", "mean", "sd")]
+    parts = ([0.6, m, 0.8, 0.4, m + 1, 1.5] for m in centre)
+    yield "mixtures", [["y", *names], *([y[row], *part] for row, part in enumerate(parts))]
+    yield "interval", [["y", "lower_0.9", "upper_0.9"], *([y[row], m - 1.6, m + 1.6] for row, m in enumerate(centre))]
+
+
 def make_reports(program, folder):
     """The reports: name and page."""
 
@@ -83,6 +111,11 @@ def make_reports(program, folder):
         run("fit", "train.csv", "--target", "y", "-o", "edge.negmm", *quick(20))
         run("report", "edge.negmm", "test.csv", "-o", f"{name}.html")
         yield name, folder / f"{name}.html"
+    for name, lines in predictions():
+        with open(folder / "predictions.csv", "w", newline="") as out:
+            csv.writer(out).writerows(lines)
+        run("report", "--predictions", "predictions.csv", "--target", "y", "-o", f"{name}.html")
+        yield f"predicted {name}", folder / f"{name}.html"
     real = pathlib.Path(os.environ.get("NEGMM_DATA") or HERE.parents[5] / "shared/data")
     if not real.is_dir() or not (real / "uci/concrete.csv.gz").exists() and "CI" not in os.environ:
         print(f"no real data in {real}: reports of real sets are left out")
