@@ -307,9 +307,12 @@ impl JointModel {
         file::read(bytes)?.ok_or_else(|| Error::model("this file holds a model of one target or a forecaster"))
     }
 
-    /// The bytes of the model file: the same model gives the same bytes.
+    /// The bytes of the model file: the same model gives the same bytes. They are read back before.
+    ///
+    /// # Errors
+    /// When they cannot be read.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        file::write(self)
+        crate::model::read_back(file::write(self)?, Self::from_bytes)
     }
 }
 

@@ -114,6 +114,14 @@ pub(crate) fn write_document<M: Serialize + DeserializeOwned>(
     negmm_nn::tensors::to_bytes(METADATA_KEY, text, &tensors).map_err(|error| unwritable(&error))
 }
 
+/// The bytes of a model that can be read, by all checks that reading has; otherwise what is wrong with it.
+pub(crate) fn read_back<M>(bytes: Vec<u8>, read: impl Fn(&[u8]) -> Result<M>) -> Result<Vec<u8>> {
+    match read(&bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(Error::model(format!("the model cannot be written: read back, {error}"))),
+    }
+}
+
 pub(super) fn load(path: &Path) -> Result<Model> {
     from_bytes(&bytes_of(path)?).map_err(|error| error.in_file(path))
 }

@@ -19,7 +19,9 @@ use std::sync::Arc;
 pub use background::{BACKGROUND, Background, MOST_BACKGROUND};
 pub use drift::{Drift, InputDrift};
 pub(crate) use encoding::{EncodingCache, PreprocessingConfig, encode};
-pub(crate) use file::{Document, JOINT_FORMAT, all_bytes, bytes_of, document, read, save, write, write_document};
+pub(crate) use file::{
+    Document, JOINT_FORMAT, all_bytes, bytes_of, document, read, read_back, save, write, write_document,
+};
 pub use fingerprint::SeenRows;
 pub use fit::{FitOptions, fit, fit_with};
 pub use plan::{FitPlan, Fitted, HeldOut, plan, plan_scratch};
@@ -259,9 +261,13 @@ impl Model {
         file::from_bytes(bytes)
     }
 
-    /// The bytes of the model file: the same model gives the same bytes.
+    /// The bytes of the model file: the same model gives the same bytes. They are read back before.
+    ///
+    /// # Errors
+    /// When they cannot be read.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        file::to_bytes(self)
+        let bytes = file::to_bytes(self)?;
+        file::read_back(bytes, Self::from_bytes)
     }
 }
 
