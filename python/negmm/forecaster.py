@@ -309,6 +309,7 @@ class Forecaster(BaseEstimator):
             sort=roles.get("sort", False),
             lower=description["support"].get("lower"),
             upper=description["support"].get("upper"),
+            continuous=description["continuous"],
             random_state=description["seed"],
             **given,
         )

@@ -243,6 +243,7 @@ impl Forecaster {
             "held_out": self.0.scores(),
             "energy_scores": self.0.energy_scores(),
             "support": self.0.support(),
+            "continuous": self.0.is_continuous(),
             "method": self.0.model().method().to_json(),
             "seed": self.0.model().record().seed,
             "dates": self.0.transform().frequency.has_dates(),

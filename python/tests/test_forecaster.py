@@ -143,12 +143,13 @@ def test_the_callers_frame_is_not_kept():
 
 def test_what_is_loaded_has_its_settings(tmp_path):
     days = pd.DataFrame({"date": ["2024-01-06"], "name": ["feast"]})
-    forecaster = Forecaster(h=2, lower=0, sort=True, holidays=days, preset="fast", random_state=3, **QUICK).fit(hours())
+    given = {"lower": 0, "sort": True, "holidays": days, "continuous": True, "preset": "fast", "random_state": 3}
+    forecaster = Forecaster(h=2, **given, **QUICK).fit(hours())
     forecaster.save(tmp_path / "h.negmm")
     loaded = Forecaster.load(tmp_path / "h.negmm")
     kept = loaded.get_params()
     assert (kept["h"], kept["lower"], kept["sort"], kept["preset"], kept["random_state"]) == (2, 0, True, "fast", 3)
-    assert kept["hidden"] == (16,) and kept["steps"] == 200
+    assert kept["hidden"] == (16,) and kept["steps"] == 200 and kept["continuous"] is True
     assert loaded.fit(hours()).predict().equals(forecaster.predict())
 
 
@@ -186,7 +187,8 @@ def test_networks_are_trained_by_an_executor():
 
 def test_progress_shows_series(capsys):
     Forecaster(h=2, verbose=1, **QUICK).fit(many())
-    assert "networks" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "series" in shown and "networks" in shown
 
 
 def test_a_plot_has_history_and_fan():
