@@ -1,6 +1,7 @@
 //! The classical members, and their forecasts from the end of a history.
 
 use super::autoregression::autoregression;
+use super::calendar::{YEAR, Years};
 use super::decomposition::{SeasonKind, is_seasonal};
 use super::smoothing::{Smoothed, Trend, smooth};
 use super::theta::theta;
@@ -79,6 +80,15 @@ impl Member {
         }
     }
 
+    /// Its seasonal period; 1 without one.
+    fn period(self) -> usize {
+        match self {
+            Self::SeasonalNaive(period) | Self::SeasonalDrift(period) | Self::SeasonalMean(period) => period,
+            Self::Level(period) | Self::Damped(period) | Self::Linear(period) | Self::Theta(period) => period,
+            Self::Last | Self::Drift | Self::Autoregression | Self::AutoregressionOfChanges => 1,
+        }
+    }
+
     /// Whether it is among those whose errors are the unit of a series.
     pub(super) fn is_reference(self) -> bool {
         matches!(self, Self::Level(_) | Self::Damped(_) | Self::Linear(_) | Self::Theta(_))
@@ -98,8 +108,16 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Fits the members to a history of at least one value.
-    pub(super) fn of(history: &[f64], periods: &[usize], members: &[Member], horizon: usize) -> Self {
+    /// Fits the members to a history of at least one value; `leap_days` are steps that are 29 Februaries.
+    pub(super) fn of(
+        history: &[f64],
+        periods: &[usize],
+        members: &[Member],
+        horizon: usize,
+        leap_days: &[usize],
+    ) -> Self {
+        let yearly: Vec<usize> = (0..members.len()).filter(|member| members[*member].period() == YEAR).collect();
+        let years = if yearly.is_empty() { None } else { Years::of(history, leap_days, horizon) };
         let longest = periods.last().copied().unwrap_or(1);
         let history = &history[history.len().saturating_sub(MOST_STEPS.max(MOST_PERIODS * longest))..];
         let (steps, last) = (history.len(), history[history.len() - 1]);
@@ -164,6 +182,14 @@ impl Paths {
         let range = high - low;
         for value in &mut values {
             *value = if value.is_finite() { value.clamp(low - range, high + range) } else { last };
+        }
+        if let Some(years) = years {
+            let members: Vec<Member> = yearly.iter().map(|member| members[*member]).collect();
+            let plain = Self::of(&years.history, periods, &members, horizon, &[]);
+            for (at, member) in yearly.iter().enumerate() {
+                let path = &mut values[member * horizon..][..horizon];
+                path.iter_mut().zip(&years.ahead).for_each(|(value, ahead)| *value = plain.of_member(at)[ahead - 1]);
+            }
         }
         let level = history.iter().map(|value| value.abs()).sum::<f64>() / steps as f64;
         Self { values, horizon, rms: if rms.is_finite() { rms } else { 0.0 }, level }
@@ -261,7 +287,7 @@ mod tests {
             vec![1e150, -1e150, 1e150, 2.0, 3.0, 4.0],
         ];
         for history in histories {
-            let paths = Paths::of(&history, &[4, 12], &members, 30);
+            let paths = Paths::of(&history, &[4, 12], &members, 30, &[]);
             for (number, member) in members.iter().enumerate() {
                 let path = paths.of_member(number);
                 assert!(path.len() == 30 && path.iter().all(|value| value.is_finite()), "{member:?} {path:?}");

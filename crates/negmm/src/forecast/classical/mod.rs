@@ -12,6 +12,7 @@
 //! of scaled errors is shared by all series; it comes from origins at which the combination used only what came before.
 
 mod autoregression;
+mod calendar;
 mod decomposition;
 mod members;
 mod simplex;
@@ -29,6 +30,7 @@ use super::changes::error_distribution;
 use super::local_scale::LocationScale;
 use super::scale::FAR;
 use super::{ForecastPoint, Series};
+use calendar::{YEAR, leap_days};
 use members::{LONGEST_PERIOD, Member, Paths};
 use negmm_dist::Mixtures;
 use negmm_dist::math::normal;
@@ -105,8 +107,19 @@ struct Combined {
     scale: f64,
 }
 
-/// The fits of one series by the number of steps before their origin.
-type Fits = HashMap<usize, Arc<Paths>>;
+/// The fits of one series by the number of steps before their origin, and its steps that are 29 Februaries.
+#[derive(Clone, Default)]
+struct Fits {
+    by_end: HashMap<usize, Arc<Paths>>,
+    leap_days: Vec<usize>,
+}
+
+impl Fits {
+    fn new(series: &Series, periods: &[usize], horizon: usize) -> Self {
+        let leap_days = if periods.contains(&YEAR) { leap_days(series, horizon) } else { Vec::new() };
+        Self { by_end: HashMap::new(), leap_days }
+    }
+}
 
 impl Classical {
     /// The number of series that the shared parameters come from, out of so many.
@@ -135,7 +148,7 @@ impl Classical {
         let fits: Vec<Fits> = used
             .par_iter()
             .map(|series| {
-                let mut fits = Fits::new();
+                let mut fits = Fits::new(series, &shared.periods, horizon);
                 let history = series.history(series.len() - 1);
                 for end in shared.earlier(history.len(), origins + shared.own_origins) {
                     shared.at(history, end, &mut fits);
@@ -143,7 +156,7 @@ impl Classical {
                 each().then_some(fits)
             })
             .collect::<Option<_>>()
-            .unwrap_or_else(|| vec![Fits::new(); used.len()]);
+            .unwrap_or_else(|| vec![Fits::default(); used.len()]);
         shared.ratio = shared.ratio_of(&used, &fits);
         shared.errors = shared.errors_of(&used, &fits, origins);
         // Growth by the errors of combinations without it, then the distribution of the errors in units of all that.
@@ -196,7 +209,7 @@ impl Classical {
         let stopped = AtomicBool::new(false);
         let of_series: Vec<&[ForecastPoint]> = points.chunk_by(|a, b| a.series == b.series).collect();
         let located = of_series.into_par_iter().map(|points| {
-            let mut fits = Fits::new();
+            let mut fits = Fits::new(series[points[0].series], &self.periods, self.horizon());
             let mut scaling = Vec::with_capacity(points.len());
             if stopped.load(Ordering::Relaxed) {
                 return vec![LocationScale { location: 0.0, scale: 1.0 }; points.len()];
@@ -211,7 +224,7 @@ impl Classical {
                 scaling.extend(origin.iter().map(at));
                 // Fits of origins that later ones do not need.
                 let needed = history.len().saturating_sub((self.own_origins + 1) * self.stride());
-                fits.retain(|end, _| *end >= needed);
+                fits.by_end.retain(|end, _| *end >= needed);
             }
             stopped.fetch_or(!each(), Ordering::Relaxed);
             scaling
@@ -257,8 +270,9 @@ impl Classical {
     /// The members' forecasts after the first `end` steps.
     fn at(&self, history: &[f64], end: usize, fits: &mut Fits) -> Arc<Paths> {
         let members = Member::all(&self.periods);
-        let fit = || Arc::new(Paths::of(&history[..end], &self.periods, &members, self.horizon()));
-        fits.entry(end).or_insert_with(fit).clone()
+        let Fits { by_end, leap_days } = fits;
+        let fit = || Arc::new(Paths::of(&history[..end], &self.periods, &members, self.horizon(), leap_days));
+        by_end.entry(end).or_insert_with(fit).clone()
     }
 
     /// The number of steps before the earlier origins of a history with this many steps, the latest first.
@@ -362,7 +376,8 @@ impl Classical {
     /// The geometric mean of the ratios of scale and level.
     fn ratio_of(&self, series: &[&Series], fits: &[Fits]) -> f64 {
         let latest = |(series, fits): (&&Series, &Fits)| {
-            let paths = fits.iter().max_by_key(|(end, _)| **end).map(|(end, paths)| (*end, paths.rms / paths.level));
+            let paths =
+                fits.by_end.iter().max_by_key(|(end, _)| **end).map(|(end, paths)| (*end, paths.rms / paths.level));
             let history = series.history(series.len() - 1);
             let changes = history.windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum::<f64>();
             let level = history.iter().map(|value| value.abs()).sum::<f64>();
