@@ -26,6 +26,7 @@ mod extrapolation;
 mod forecast;
 mod forecast_batches;
 mod forecast_hierarchy;
+mod forecast_supports;
 mod highest_density_regions;
 mod joint;
 mod layers;

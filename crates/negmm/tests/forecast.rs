@@ -1,6 +1,6 @@
 //! Forecasts of series with a known distribution, and invalid series.
 
-use negmm::data::Column;
+use negmm::data::{Column, TargetSpec};
 use negmm::forecast::{
     Aggregate, BacktestOrigins, FittedForecaster, ForecastPoint, Forecaster, Frequency, Histories, SeriesSpec,
     fit_forecaster,
@@ -351,6 +351,75 @@ fn intermittent_demand_has_its_zeros() {
     assert!(future.quantile(0.5).unwrap().iter().all(|median| *median == 0.0));
     let whole = future.quantile(0.97).unwrap();
     assert!(whole.iter().all(|quantile| quantile.fract() == 0.0), "{whole:?}");
+}
+
+#[test]
+fn intermittent_demand_with_a_stated_bound_has_its_zeros() {
+    // Demand in one step of ten, of sizes that are not whole: P(Y > 0) = 0.1.
+    let mut rng = Rng::new(3, 0);
+    let values: Vec<f64> =
+        (0..300).map(|_| if rng.uniform() < 0.1 { 1.0 + 4.0 * rng.uniform() } else { 0.0 }).collect();
+    let rate = values.iter().filter(|value| **value > 0.0).count() as f64 / 300.0;
+    let truth = values.iter().sum::<f64>() / 300.0;
+    let data = table(values);
+    let mut options = FitOptions::default();
+    options.inputs = options.inputs.target_spec(TargetSpec::default().lower(0.0));
+    let forecaster = fit_forecaster(&data, &SeriesSpec::of("y").horizon(4), &quick(), &options).unwrap().forecaster;
+    let future = forecaster.future(&data, &forecaster.histories(&data).unwrap()).unwrap().predictions;
+    for row in 0..4 {
+        let above = future.above(0.0).unwrap()[row];
+        assert!((above - rate).abs() < 0.03, "{above} {rate}");
+        assert!((future.mean()[row] / truth - 1.0).abs() < 0.3, "{} {truth}", future.mean()[row]);
+    }
+    assert!(future.below(-1e-9).unwrap().iter().all(|below| *below == 0.0));
+}
+
+#[test]
+fn parts_whose_last_demand_was_never_seen_are_saved_and_read() {
+    // Like car_parts: many short series of mostly zeros; the last value of one is possible under no forecast.
+    let mut rng = Rng::new(8, 0);
+    let (mut id, mut y) = (Vec::new(), Vec::new());
+    for series in 0..30 {
+        for step in 0..40 {
+            let size = if rng.uniform() < 0.2 { (1.0 + 2.0 * rng.uniform()).floor() } else { 0.0 };
+            id.push(f64::from(series));
+            y.push(if series == 7 && step == 39 { 100.0 } else { size });
+        }
+    }
+    let data = Table::new(vec![numbers("id", id), numbers("y", y)]).unwrap();
+    let forecaster = fit(&data, &SeriesSpec::of("y").series("id").horizon(3)).forecaster;
+    assert_eq!(forecaster.scores()[0].nll, None, "the value lies on no atom");
+    let read = Forecaster::from_bytes(&forecaster.to_bytes().unwrap()).unwrap();
+    assert_eq!(read, forecaster);
+    let future = read.future(&data, &read.histories(&data).unwrap()).unwrap().predictions;
+    assert_eq!(future.len(), 90);
+    for level in [0.1, 0.5, 0.9, 0.99] {
+        assert!(future.quantile(level).unwrap().iter().all(|quantile| quantile.fract() == 0.0 && *quantile >= 0.0));
+    }
+}
+
+#[test]
+fn series_that_end_early_are_forecast_from_their_own_ends() {
+    let (mut id, mut time, mut y) = (Vec::new(), Vec::new(), Vec::new());
+    for series in 0..4 {
+        let steps = if series == 2 { 70 } else { 100 };
+        for (step, value) in seasonal(steps, series).into_iter().enumerate() {
+            id.push(series as f64);
+            time.push(1000.0 + step as f64);
+            y.push(100.0 * series as f64 + value);
+        }
+    }
+    let data = Table::new(vec![numbers("id", id), numbers("t", time), numbers("y", y)]).unwrap();
+    let spec = SeriesSpec::of("y").series("id").time("t").horizon(2);
+    let forecaster = fit(&data, &spec).forecaster;
+    let histories = forecaster.histories(&data).unwrap();
+    let future = forecaster.future(&data, &histories).unwrap();
+    let times: Vec<String> =
+        future.points.iter().map(|point| histories.time_text(point.series, point.step())).collect();
+    assert_eq!(times, ["1100", "1101", "1100", "1101", "1070", "1071", "1100", "1101"]);
+    for (point, mean) in future.points.iter().zip(future.predictions.mean()) {
+        assert!((mean - 100.0 * point.series as f64 - 50.0).abs() < 20.0, "{} {mean}", point.series);
+    }
 }
 
 #[test]

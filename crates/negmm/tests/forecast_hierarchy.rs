@@ -82,6 +82,41 @@ fn forecasts_of_a_hierarchy_add_up() {
     assert!(scores.bottom_up < scores.independent, "{scores:?}");
 }
 
+/// Eight shops that take customers from each other: a noisy share of a seasonal sum that is nearly known.
+fn rivals(steps: usize) -> Table {
+    let mut rng = Rng::new(7, 0);
+    let (mut shop, mut time, mut y) = (Vec::new(), Vec::new(), Vec::new());
+    for step in 0..steps {
+        let noise: Vec<f64> = (0..8).map(|_| 60.0 * (rng.uniform() - 0.5)).collect();
+        let mean = noise.iter().sum::<f64>() / 8.0;
+        for (number, noise) in noise.iter().enumerate() {
+            shop.push(format!("shop {number}"));
+            time.push(step as f64);
+            let season = 20.0 * (std::f64::consts::TAU * step as f64 / 8.0).sin();
+            y.push(100.0 + 0.4 * step as f64 + season + noise - mean);
+        }
+    }
+    Table::new(vec![text("shop", shop), ("t".into(), Column::Numbers(time)), ("y".into(), Column::Numbers(y))]).unwrap()
+}
+
+#[test]
+fn min_t_is_used_where_the_sum_is_better_known_than_its_parts() {
+    let table = rivals(120);
+    let spec = SeriesSpec::of("y").time("t").hierarchy(["shop"]).horizon(4).seasonal_periods(vec![8]);
+    let fitted = fit_forecaster(&table, &spec, &quick(), &FitOptions::default()).unwrap();
+    let forecaster = Forecaster::from_bytes(&fitted.forecaster.to_bytes().unwrap()).unwrap();
+    let scores = forecaster.energy_scores().unwrap();
+    let min_t = scores.min_t.unwrap();
+    assert!(forecaster.is_reconciled() && min_t < 0.99 * scores.bottom_up, "{scores:?}");
+    // The draws of the sum are still those of its parts.
+    let (_, forecasts) = future(&forecaster, &table);
+    let mean = forecasts.predictions.mean();
+    for ahead in 0..4 {
+        let parts: f64 = (1..9).map(|shop| mean[4 * shop + ahead]).sum();
+        assert!((mean[ahead] - parts).abs() < 1e-6 * parts, "{} {parts}", mean[ahead]);
+    }
+}
+
 #[test]
 fn a_backtest_scores_the_whole() {
     let table = shops(90);

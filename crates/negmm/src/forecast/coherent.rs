@@ -18,7 +18,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::copula::{Copula, score};
+use super::forecaster::{has_atoms, is_discrete};
 use super::reconciliation::Reconciliation;
+use super::supports::support_of_draws;
 use super::{ForecastPoint, Forecasts, Series};
 use negmm_dist::joint::energy_of_draws;
 use negmm_dist::math::normal;
@@ -151,7 +153,8 @@ impl Coherent {
         let independent = mean(&draws(&vec![0.0; fitted.shared.len()], alone));
         let bottom_up = mean(&joint);
         let mut min_t = None;
-        if support.step.is_none() && groups.len() >= LEAST_GROUPS {
+        let whole = predictions.mixtures().is_some_and(|all| (0..all.len()).any(|row| is_discrete(all, row)));
+        if support.step.is_none() && !whole && groups.len() >= LEAST_GROUPS {
             let means = predictions.mean();
             // Each half of the origins with the reconciliation of the other.
             let mut sum = Some(0.0);
@@ -189,6 +192,7 @@ impl Coherent {
             groups.iter().for_each(|group| reconciliation.apply(group, &means, &mut drawn, series, support));
         }
         let sets = SampleSets::new(DRAWS, drawn.values.clone(), f64::MIN_POSITIVE)?;
+        let support = support_of_draws(&predictions, support, true, &drawn.values);
         let predictions = Predictions::from(sets).with_sound_support(support);
         Ok(Forecasts { points, predictions, draws: Some(drawn.values.into()) })
     }
@@ -320,10 +324,7 @@ pub(super) fn drawn(
 fn quantiles(predictions: &Predictions, row: usize, scores: &[f64]) -> Vec<f64> {
     let distribution = predictions.row(row);
     let exact = |score: f64| distribution.quantile(normal::cdf(score).clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON));
-    let atoms = predictions.mixtures().is_none_or(|mixtures| {
-        let own = row * mixtures.components()..(row + 1) * mixtures.components();
-        mixtures.sds()[own.clone()].iter().zip(&mixtures.weights()[own]).any(|(sd, weight)| *sd == 0.0 && *weight > 0.0)
-    });
+    let atoms = predictions.mixtures().is_none_or(|mixtures| has_atoms(mixtures, row));
     if predictions.support().step.is_some() || atoms || scores.len() < 2 * KNOTS {
         return scores.iter().map(|score| exact(*score)).collect();
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::holidays::OwnEffects;
 use super::local_scale::LocationScale;
+use super::supports::OwnSupport;
 use super::{Frequency, Naive, Series, SeriesTransform};
 use negmm_data::{Column, MISSING, Table};
 
@@ -51,6 +52,8 @@ pub(super) struct Past<'a> {
     series: Cow<'a, Series>,
     /// What holidays do to it.
     effects: Option<OwnEffects<'a>>,
+    /// The values that it can take.
+    pub(super) own: OwnSupport,
     /// Scale at each step, without the factor for the level.
     scales: Vec<f64>,
     /// Scaled absolute changes from the previous step, and their moving average for each half-life.
@@ -84,7 +87,7 @@ impl<'a> Past<'a> {
             Some(*sum)
         });
         let sums = [0.0].into_iter().chain(sums).collect();
-        Self { scales, sums, sizes, volatility, series, effects: None }
+        Self { scales, sums, sizes, volatility, series, effects: None, own: OwnSupport::default() }
     }
 
     /// Of a series that is affected by holidays: without their effects, which come back in forecasts.

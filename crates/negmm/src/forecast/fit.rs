@@ -12,6 +12,7 @@ use super::intermittent::{Intermittent, is_intermittent};
 use super::local_scale::LocationScale;
 use super::points::{LastParts, block, training_points};
 use super::scale::FAR;
+use super::supports::{Ends, OwnSupport, jitter, shared_support};
 use super::{ForecastPoint, Forecaster, Histories, Series, SeriesSpec, SeriesTransform};
 use crate::FitOptions;
 use crate::method::{Auto, LEAST_TRAINED, Method, Preset};
@@ -19,6 +20,7 @@ use crate::model::{FitPlan, Fitted, plan};
 use negmm_data::{Column, ColumnRoles, Table, TargetSpec};
 use negmm_dist::{Error, Mixtures, Predictions, Result, Support, Warning};
 use negmm_nn::train::{Callbacks, Job, Trained, train};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Folds of time; each consists of two blocks. With a horizon of one step there are half as many folds from
@@ -95,6 +97,9 @@ struct Recipe {
     classical: Classical,
     intermittent: Option<Intermittent>,
     support: Support,
+    /// What each series has beside it, and whether it may have a grid of its own.
+    own: Vec<OwnSupport>,
+    own_grids: bool,
     holidays: Option<HolidayEffects>,
     /// The series with the effects of holidays, where there are holidays.
     original: Option<Vec<Series>>,
@@ -147,7 +152,11 @@ impl ForecastPlan {
             ));
         }
         let histories = Histories::read(table, spec, None)?;
-        let support = support_of(outcome, &histories.series)?;
+        let bounds = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
+        bounds.check()?;
+        let support = if outcome.continuous { bounds } else { shared_support(bounds, &histories.series) };
+        let own = histories.series.iter().map(|series| OwnSupport::of(series, support, outcome.continuous));
+        let own: Vec<OwnSupport> = own.collect();
         let (holidays, histories, original) = without_holidays(spec, histories).map_err(|error| table.locate(error))?;
         let transform = SeriesTransform::choose(spec, &histories);
         let Histories { series, mut warnings, .. } = histories;
@@ -160,16 +169,17 @@ impl ForecastPlan {
         let pasts: Vec<Past<'_>> = series.iter().map(|series| Past::new(series, &transform)).collect();
         let scaling: Vec<LocationScale> =
             points.iter().map(|point| pasts[point.series].location_scale(&transform, *point)).collect();
-        let change = |(point, scaling): (&ForecastPoint, &LocationScale)| {
+        let change = |(number, (point, scaling)): (usize, (&ForecastPoint, &LocationScale))| {
             let value = series[point.series].values.get(point.step()).copied().filter(|value| !value.is_nan());
             let value = value.unwrap_or(scaling.location);
+            // Rounded numbers are spread over what they may have been: networks would learn nothing but spikes.
+            let own = &own[point.series];
+            let rounding = if own.is_apart(value) { 0.0 } else { own.resolution.min(scaling.scale) };
+            let distance = value + rounding * jitter(number) - scaling.location;
             // Values that are all 0 have no scale, and no change.
-            if value == scaling.location {
-                return 0.0;
-            }
-            ((value - scaling.location) / scaling.scale).clamp(-FAR, FAR)
+            if distance == 0.0 { 0.0 } else { (distance / scaling.scale).clamp(-FAR, FAR) }
         };
-        let changes: Vec<f64> = points.iter().zip(&scaling).map(change).collect();
+        let changes: Vec<f64> = points.iter().zip(&scaling).enumerate().map(change).collect();
         let scored_series = points
             .chunk_by(|a, b| a.series == b.series)
             .filter(|of| of.iter().any(|point| last_parts.is_scored(point)));
@@ -212,7 +222,8 @@ impl ForecastPlan {
                 if points.len() == 1 { "one step is".into() } else { format!("{} steps are", points.len()) },
             )));
         }
-        let recipe = Recipe { transform, classical, intermittent, support, holidays, original };
+        let own_grids = !outcome.continuous;
+        let recipe = Recipe { transform, classical, intermittent, support, own, own_grids, holidays, original };
         Ok(Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, of_classical, warnings })
     }
 
@@ -228,7 +239,7 @@ impl ForecastPlan {
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<FittedForecaster> {
         let Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, of_classical, mut warnings } =
             self;
-        let Recipe { transform, classical, intermittent, support, holidays, original } = recipe;
+        let Recipe { transform, classical, intermittent, support, own, own_grids, holidays, original } = recipe;
         let Fitted { model, held_out: of_networks, .. } = learning.finish(trained)?;
         let model = model.extrapolating(None);
         let levels = series.first().map_or(0, |series| series.keys.len());
@@ -236,10 +247,13 @@ impl ForecastPlan {
         let mut rest = Rest {
             network_weight: 0.0,
             classical_weight: 1.0,
+            own_weights: BTreeMap::new(),
             baselines: Baseline::all(&transform, &series),
             recent: Baseline::recent(&transform, &changes),
             classical: Some(classical),
             intermittent,
+            ends: None,
+            own_grids: Some(own_grids),
             constants: true,
             spread: 1.0,
             copula: Copula::default(),
@@ -255,7 +269,10 @@ impl ForecastPlan {
                 && series[point.series].values.get(point.step()).is_some_and(|value| !value.is_nan())
         };
         let rows: Vec<usize> = (0..points.len()).filter(is_scored).collect();
+        let of_series: Vec<&Series> = series.iter().collect();
+        let periods = transform.seasonal_periods.clone();
         if rows.is_empty() {
+            rest.ends = Ends::fit((&[], &[], &rest.recent.error_distribution()), &of_series, &own, &periods);
             warnings.push(Warning::new(format!(
                 "no series is long enough to hold out its end: forecasts {} ahead were not scored",
                 steps_words(transform.spec.horizon)
@@ -264,10 +281,12 @@ impl ForecastPlan {
         }
         let mut is_learnt = vec![false; points.len()];
         learnt.iter().for_each(|row| is_learnt[*row] = true);
+        let is_apart = |point: &ForecastPoint| own[point.series].is_apart(series[point.series].values[point.step()]);
         let held_out = HeldOutPoints {
             points: rows.iter().map(|row| points[*row]).collect(),
             y: rows.iter().map(|row| series[points[*row].series].values[points[*row].step()]).collect(),
-            counts: rows.iter().map(|row| f64::from(u8::from(is_learnt[*row]))).collect(),
+            counts: rows.iter().map(|row| f64::from(u8::from(is_learnt[*row] && !is_apart(&points[*row])))).collect(),
+            own,
         };
         // Recent changes, too, are those of what came before the last parts.
         let earlier = points.iter().zip(&changes).filter(|(point, _)| !last_parts.has_target(point));
@@ -284,13 +303,17 @@ impl ForecastPlan {
             Mixtures::concatenate_rows(both).take(&order, |_| (1.0, 1.0))
         });
         let has_networks = networks.is_some();
-        let of_series: Vec<&Series> = series.iter().collect();
         let scaled = [recent.repeated(rows.len())].into_iter().chain(networks);
         let scaled =
             scaled.map(|mixtures| mixtures.rescaled_by_row(rows.iter().map(|row| scaling[*row].shift_and_scale())));
-        let (weights, pooled) = held_out.pooled([of_classical].into_iter().chain(scaled).collect());
+        let (weights, own_weights, pooled) = held_out.pooled([of_classical].into_iter().chain(scaled).collect());
         rest.classical_weight = weights[0];
         rest.network_weight = if has_networks { weights[2] } else { 0.0 };
+        let of_networks = |weights: &[f64]| if has_networks { weights[2] } else { 0.0 };
+        let own_weights = own_weights.iter();
+        rest.own_weights = own_weights
+            .map(|(number, weights)| (series[*number].name.clone(), [weights[0], of_networks(weights)]))
+            .collect();
         rest.spread = held_out.spread(&pooled);
         let pooled = spread_by(pooled, rest.spread);
         rest.copula = held_out.copula(&pooled);
@@ -309,6 +332,9 @@ impl ForecastPlan {
             pooled = pooled.rescaled_by_row(held_out.points.iter().map(effect));
             y = held_out.points.iter().map(|point| original[point.series].values[point.step()]).collect();
         }
+        let own: Vec<&OwnSupport> = held_out.own.iter().collect();
+        rest.ends = Ends::fit((&held_out.points, &y, &pooled), &of_series, &held_out.own, &periods);
+        pooled = rest.on_supports(pooled, (&of_series, &own), &held_out.points, &periods);
         let scored = |name: &str, predictions: &Predictions| -> Result<Score> {
             let nll = Some(mean(predictions.nll(&y)?)).filter(|nll| nll.is_finite());
             Ok(Score { name: name.into(), crps: mean(predictions.crps(&y)?), nll })
@@ -356,23 +382,6 @@ fn without_holidays(
     };
     let series = histories.series.iter().map(plain).collect();
     Ok((Some(effects), Histories { series, ..histories.clone() }, Some(histories.series)))
-}
-
-/// The support of the target: its bounds, and the grid of counts, where all series are such.
-fn support_of(outcome: &TargetSpec, series: &[Series]) -> Result<Support> {
-    let bounded = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
-    bounded.check()?;
-    if outcome.continuous {
-        return Ok(bounded);
-    }
-    let values: Vec<f64> =
-        series.iter().flat_map(|series| &series.values).copied().filter(|value| !value.is_nan()).collect();
-    let zeros = values.iter().filter(|value| **value == 0.0).count();
-    let lower = (zeros > 1 && values.iter().all(|value| *value >= 0.0)).then_some(0.0);
-    let origin = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let Some(step) = negmm_data::grid_step(values) else { return Ok(bounded) };
-    let gridded = Support { lower: outcome.lower.or(lower), step: Some(step), origin, ..bounded };
-    Ok(if gridded.check().is_ok() { gridded } else { bounded })
 }
 
 /// A number of steps in words.

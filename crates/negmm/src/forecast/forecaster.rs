@@ -1,9 +1,10 @@
 //! Forecasters: a series transform and a fitted model, which together forecast the steps ahead.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::baseline::Baseline;
@@ -13,8 +14,9 @@ use super::copula::Copula;
 use super::features::{Past, inputs};
 use super::holidays::HolidayEffects;
 use super::intermittent::{Components, Intermittent};
+use super::supports::{Ends, OwnSupport};
 use super::{ForecastPoint, Histories, Series, SeriesTransform};
-use crate::model::{bytes_of, read, save, write};
+use crate::model::{bytes_of, read, read_back, save, write};
 use crate::{Accelerator, Model};
 use negmm_data::Table;
 use negmm_dist::quote::quoted;
@@ -52,11 +54,20 @@ pub(super) struct Rest {
     /// That of the classical combination; the remainder belongs to the baseline of recent changes.
     #[serde(default)]
     pub(super) classical_weight: f64,
+    /// Weights of the classical combination and of the networks in series that have their own, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) own_weights: BTreeMap<String, [f64; 2]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) classical: Option<Classical>,
     /// Distributions of intermittent series, where they are better than the pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) intermittent: Option<Intermittent>,
+    /// The probabilities of zeros and of bounds, where series have them and the pool forecasts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ends: Option<Ends>,
+    /// Whether series may have grids of their own; `None` in models of earlier versions, in which none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) own_grids: Option<bool>,
     /// Whether a constant history is forecast by an atom; not so in models of earlier versions.
     #[serde(default)]
     pub(super) constants: bool,
@@ -96,6 +107,45 @@ impl Rest {
         }
         replace_rows(pooled, &replaced)
     }
+
+    /// The distributions with the probabilities of zeros and bounds, and on the grids of single series. Those that have
+    /// atoms already keep them.
+    pub(super) fn on_supports(
+        &self,
+        mixtures: Mixtures,
+        (series, own): (&[&Series], &[&OwnSupport]),
+        points: &[ForecastPoint],
+        periods: &[usize],
+    ) -> Mixtures {
+        let each = |replace: &(dyn Fn(usize, &ForecastPoint) -> Option<Components> + Sync)| -> Vec<_> {
+            points.par_iter().enumerate().map(|(row, point)| replace(row, point)).collect()
+        };
+        let mut mixtures = mixtures;
+        if let Some(ends) = &self.ends {
+            let replaced = each(&|row, point| match has_atoms(&mixtures, row) {
+                true => None,
+                false => ends.components(own[point.series], (series, periods), *point, &mixtures, row),
+            });
+            mixtures = replace_rows(mixtures, &replaced);
+        }
+        if own.iter().any(|own| own.grid.is_some()) {
+            let replaced = each(&|row, point| own[point.series].on_grid(&mixtures, row));
+            mixtures = replace_rows(mixtures, &replaced);
+        }
+        mixtures
+    }
+}
+
+/// Whether a row has atoms.
+pub(super) fn has_atoms(mixtures: &Mixtures, row: usize) -> bool {
+    let row = mixtures.row(row);
+    row.sds.iter().zip(row.weights).any(|(sd, weight)| *sd == 0.0 && *weight > 0.0)
+}
+
+/// Whether a row has nothing but atoms.
+pub(super) fn is_discrete(mixtures: &Mixtures, row: usize) -> bool {
+    let row = mixtures.row(row);
+    row.sds.iter().zip(row.weights).all(|(sd, weight)| *sd == 0.0 || *weight == 0.0)
 }
 
 /// The distribution after a history of at least two equal values: by the rule of succession an atom with weight
@@ -258,9 +308,13 @@ impl Forecaster {
         }
     }
 
-    /// The bytes of the model file: the same forecaster gives the same bytes.
+    /// The bytes of the model file: the same forecaster gives the same bytes. They are read back before.
+    ///
+    /// # Errors
+    /// When they cannot be read.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        write(&self.model, Some(ForecastParts { transform: self.transform.clone(), rest: self.rest.clone() }))
+        let parts = ForecastParts { transform: self.transform.clone(), rest: self.rest.clone() };
+        read_back(write(&self.model, Some(parts))?, Self::from_bytes)
     }
 
     /// The forecaster from the parts of a model file, after validation.
@@ -273,10 +327,14 @@ impl Forecaster {
         let sound = (0.0..=1.0).contains(&rest.network_weight)
             && (0.0..=1.0 + WEIGHT_ROUNDING).contains(&weight)
             && rest.classical_weight >= 0.0
+            && rest.own_weights.values().all(|[classical, networks]| {
+                *classical >= 0.0 && *networks >= 0.0 && classical + networks <= 1.0 + WEIGHT_ROUNDING
+            })
             && rest.spread > 0.0
             && rest.spread.is_finite()
             && (rest.classical_weight == 0.0 || rest.classical.is_some())
             && rest.intermittent.as_ref().is_none_or(Intermittent::is_sound)
+            && rest.ends.as_ref().is_none_or(|ends| ends.is_sound(&transform.seasonal_periods))
             && rest.classical.as_ref().is_none_or(|classical| classical.is_sound(horizon))
             && rest.copula.is_sound()
             && rest.holidays.as_ref().is_none_or(HolidayEffects::is_sound)
@@ -359,6 +417,14 @@ impl Forecaster {
         self.rest.support
     }
 
+    /// Whether it predicts densities also where values lie on a grid: [`TargetSpec::continuous`]. Unknown, and taken as
+    /// false, in models of earlier versions.
+    ///
+    /// [`TargetSpec::continuous`]: negmm_data::TargetSpec::continuous
+    pub fn is_continuous(&self) -> bool {
+        self.rest.own_grids == Some(false)
+    }
+
     /// The series of a table, with the frequency of the training data.
     ///
     /// # Errors
@@ -389,7 +455,14 @@ impl Forecaster {
         let SeriesTransform { spec, frequency, .. } = &self.transform;
         let effects =
             |series| self.rest.holidays.as_ref().and_then(|effects| effects.of(&spec.holidays, series, *frequency));
-        histories.series.iter().map(|series| Past::affected(series, effects(series), &self.transform)).collect()
+        let of_series = |series| {
+            let mut past = Past::affected(series, effects(series), &self.transform);
+            if self.rest.own_grids.is_some() {
+                past.own = OwnSupport::of(series, self.rest.support, self.is_continuous());
+            }
+            past
+        };
+        histories.series.iter().map(of_series).collect()
     }
 
     /// Forecasts of these points from precomputed quantities; of a hierarchy coherent ones.
@@ -406,16 +479,26 @@ impl Forecaster {
     fn each_alone(&self, table: &Table, pasts: &[Past<'_>], points: Vec<ForecastPoint>) -> Result<Forecasts> {
         let Rest { network_weight, classical_weight, recent, classical, .. } = &self.rest;
         let recent_weight = (1.0 - network_weight - classical_weight).max(0.0);
+        let shared = [*classical_weight, *network_weight];
+        let own: Vec<[f64; 2]> = pasts
+            .iter()
+            .map(|past| self.rest.own_weights.get(&past.series().name).copied().unwrap_or(shared))
+            .collect();
+        let order: Vec<usize> = (0..points.len()).collect();
+        let weighted = |mixtures: Mixtures, weight: &dyn Fn([f64; 2]) -> f64| {
+            mixtures.take(&order, |row| (weight(own[points[row].series]), 1.0))
+        };
         let mut scaled: Vec<Mixtures> = Vec::new();
         if *network_weight > 0.0 {
             let rows = Table::new(inputs(&self.transform, pasts, table, &points))?;
             let predicted = self.model.predict(&rows)?;
             let networks =
                 predicted.mixtures().ok_or_else(|| Error::model("a forecaster's networks predict mixtures"))?;
-            scaled.push(networks.clone().scale_weights(*network_weight));
+            scaled.push(weighted(networks.clone(), &|[_, networks]| networks));
         }
         if recent_weight > WEIGHT_ROUNDING {
-            scaled.push(recent.error_distribution().repeated(points.len()).scale_weights(recent_weight));
+            let recent = recent.error_distribution().repeated(points.len());
+            scaled.push(weighted(recent, &|[classical, networks]| (1.0 - classical - networks).max(0.0)));
         }
         let scaling =
             points.iter().map(|point| pasts[point.series].location_scale(&self.transform, *point).shift_and_scale());
@@ -425,7 +508,7 @@ impl Forecaster {
         }
         let series: Vec<&Series> = pasts.iter().map(Past::series).collect();
         if let Some(classical) = classical.as_ref().filter(|_| *classical_weight > 0.0) {
-            parts.push(classical.mixtures(&series, &points).scale_weights(*classical_weight));
+            parts.push(weighted(classical.mixtures(&series, &points), &|[classical, _]| classical));
         }
         let pooled = spread_by(Mixtures::concatenate_components(&parts), self.rest.spread);
         let mut mixtures = self.rest.with_atoms(pooled, &series, &points);
@@ -433,6 +516,8 @@ impl Forecaster {
             let effect = |point: &ForecastPoint| pasts[point.series].effect(point.step(), self.transform.frequency);
             mixtures = mixtures.rescaled_by_row(points.iter().map(effect));
         }
+        let own: Vec<&OwnSupport> = pasts.iter().map(|past| &past.own).collect();
+        mixtures = self.rest.on_supports(mixtures, (&series, &own), &points, &self.transform.seasonal_periods);
         let predictions = Predictions::from(mixtures).with_sound_support(self.rest.support);
         Ok(Forecasts { points, predictions: self.model.helper().accelerating(predictions), draws: None })
     }
@@ -489,6 +574,20 @@ mod tests {
         let score: Score = serde_json::from_str(r#"{"name":"drift","crps":1.5,"nll":null}"#).unwrap();
         assert_eq!((score.crps, score.nll), (1.5, None));
         assert_eq!(serde_json::to_string(&score).unwrap(), r#"{"name":"drift","crps":1.5}"#);
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_written() {
+        let values = (0..40).map(|step| f64::from(step).sin()).collect();
+        let table = Table::new(vec![("y".to_string(), negmm_data::Column::Numbers(values))]).unwrap();
+        let auto = crate::method::Auto::default().hidden(vec![4]).steps(5).folds(2);
+        let spec = super::super::SeriesSpec::of("y").horizon(2);
+        let fitted = super::super::fit_forecaster(&table, &spec, &auto, &crate::FitOptions::default()).unwrap();
+        let mut forecaster = fitted.forecaster;
+        assert!(forecaster.to_bytes().is_ok());
+        forecaster.rest.spread = 0.0;
+        let error = forecaster.to_bytes().unwrap_err().to_string();
+        assert!(error.contains("cannot be written") && error.contains("out of range"), "{error}");
     }
 
     #[test]

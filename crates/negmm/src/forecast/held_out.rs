@@ -2,7 +2,9 @@
 
 use super::ForecastPoint;
 use super::copula::{Copula, Products, score};
+use super::own_weights::OwnWeights;
 use super::stacking::Stacking;
+use super::supports::{OwnSupport, jitter};
 use negmm_dist::Distribution;
 use negmm_dist::Mixtures;
 
@@ -25,16 +27,18 @@ pub(super) struct HeldOutPoints {
     pub(super) y: Vec<f64>,
     /// 1 for the points that weights are fitted to, 0 for those that the pool does not forecast.
     pub(super) counts: Vec<f64>,
+    /// The support of each series.
+    pub(super) own: Vec<OwnSupport>,
 }
 
 impl HeldOutPoints {
-    /// The stacking weights of the members, and their pool, each part of the points with the weights of the others. All
-    /// mixtures are in the target's unit.
-    pub(super) fn pooled(&self, members: Vec<Mixtures>) -> (Vec<f64>, Mixtures) {
+    /// The stacking weights of the members, those of single series where they have their own, and their pool, each part of
+    /// the points with the weights of the others. All mixtures are in the target's unit.
+    pub(super) fn pooled(&self, members: Vec<Mixtures>) -> (Vec<f64>, Vec<(usize, Vec<f64>)>, Mixtures) {
         let likelihoods: Vec<Vec<f64>> = members
             .iter()
             .map(|mixtures| {
-                let row = |(row, y): (usize, &f64)| mixtures.row(row).log_pdf(*y);
+                let row = |(row, y): (usize, &f64)| self.own(row).log_likelihood(mixtures, row, *y);
                 self.y.iter().enumerate().map(row).collect()
             })
             .collect();
@@ -53,11 +57,26 @@ impl HeldOutPoints {
         let fitted = |weights: Vec<f64>| if few { alone.clone() } else { weights };
         let without: Vec<Vec<f64>> = (0..PARTS as u32).map(|part| fitted(stacking.weights_without(part))).collect();
         let order: Vec<usize> = (0..self.points.len()).collect();
+        let weights = fitted(stacking.weights());
+        let without = |row: usize| without[parts[row] as usize].clone();
+        let relative = |row: usize| -> Vec<f64> {
+            let largest = likelihoods.iter().map(|part| part[row]).fold(f64::NEG_INFINITY, f64::max);
+            let each = likelihoods.iter().map(|part| libm::exp(part[row] - largest));
+            // Points that do not count, or that all exclude, say nothing.
+            each.map(|each| if self.counts[row] > 0.0 && largest.is_finite() { each } else { 1.0 }).collect()
+        };
+        let relative: Vec<Vec<f64>> = order.iter().map(|row| relative(*row)).collect();
+        let own = (several && !few).then(|| OwnWeights::fit(&self.points, &relative, &weights, without)).flatten();
+        let of_point: Vec<Vec<f64>> = match &own {
+            Some(own) => own.of_points.clone(),
+            None => order.iter().map(|row| without(*row)).collect(),
+        };
         let weighted = members
             .into_iter()
             .enumerate()
-            .map(|(member, mixtures)| mixtures.take(&order, |row| (without[parts[row] as usize][member], 1.0)));
-        (fitted(stacking.weights()), Mixtures::concatenate_components(&weighted.collect::<Vec<_>>()))
+            .map(|(member, mixtures)| mixtures.take(&order, |row| (of_point[row][member], 1.0)));
+        let pooled = Mixtures::concatenate_components(&weighted.collect::<Vec<_>>());
+        (weights, own.map_or_else(Vec::new, |own| own.of_series), pooled)
     }
 
     /// The factor of the pool's spread with which its central interval covers what it should.
@@ -67,7 +86,7 @@ impl HeldOutPoints {
         let rows = (0..self.y.len()).filter(|row| self.counts[*row] > 0.0).step_by(every);
         // The factor from which on the interval of a row covers its value: quantiles move in proportion to it.
         let needed = |row: usize| {
-            let (distribution, y) = (pooled.row(row), self.y[row]);
+            let (distribution, y) = (pooled.row(row), self.y[row] + self.own(row).resolution * jitter(row));
             let (mean, tail) = (distribution.mean(), 0.5 * (1.0 - COVERAGE));
             let end = distribution.quantile(if y > mean { 1.0 - tail } else { tail });
             if y == mean { 0.0 } else { ((y - mean) / (end - mean)).max(0.0) }
@@ -81,15 +100,21 @@ impl HeldOutPoints {
         shrunk.clamp(LEAST_SPREAD, MOST_SPREAD)
     }
 
+    /// The support of a point's series.
+    fn own(&self, row: usize) -> &OwnSupport {
+        &self.own[self.points[row].series]
+    }
+
     /// The copula between steps ahead of the same origin.
     pub(super) fn copula(&self, pooled: &Mixtures) -> Copula {
         let mut products = Products::default();
         let mut row = 0;
         for origin in self.points.chunk_by(ForecastPoint::is_beside) {
-            let scores = origin
-                .iter()
-                .enumerate()
-                .map(|(at, point)| (point.ahead, score(pooled.row(row + at).cdf(self.y[row + at]))));
+            let scores = origin.iter().enumerate().map(|(at, point)| {
+                let (distribution, y) = (self.own(row + at).rounded(pooled, row + at), self.y[row + at]);
+                // The middle of a jump.
+                (point.ahead, score(distribution.cdf(y) - 0.5 * distribution.point_probability(y)))
+            });
             products.add(&scores.collect::<Vec<_>>());
             row += origin.len();
         }

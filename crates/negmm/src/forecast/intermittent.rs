@@ -59,6 +59,9 @@ pub(super) struct Intermittent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     step: Option<f64>,
     mean: f64,
+    /// Fraction of steps above zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rate: Option<f64>,
     /// Ratio of variance and mean, in grid steps.
     dispersion: f64,
     /// Stacking weights of the members.
@@ -88,6 +91,7 @@ impl Intermittent {
         let step = grid_step(all());
         let unit = step.unwrap_or(1.0);
         let mean = all().sum::<f64>() / all().count() as f64;
+        let rate = all().filter(|value| *value > 0.0).count() as f64 / all().count() as f64;
         let (mut squares, mut means) = (0.0, 0.0);
         for history in &own {
             let mean = history.iter().sum::<f64>() / history.len() as f64;
@@ -95,7 +99,8 @@ impl Intermittent {
             means += mean * (history.len() - 1) as f64;
         }
         let dispersion = (squares / means.max(f64::MIN_POSITIVE) / unit).max(LEAST_DISPERSION);
-        let mut shared = Self { step, mean, dispersion, weights: vec![1.0 / MEMBERS as f64; MEMBERS] };
+        let mut shared =
+            Self { step, mean, rate: Some(rate), dispersion, weights: vec![1.0 / MEMBERS as f64; MEMBERS] };
         let (stride, origins) = (horizon.div_ceil(2), (ALL_ORIGINS / own.len()).clamp(LEAST_ORIGINS, MOST_ORIGINS));
         let likelihoods: Vec<Vec<[f64; MEMBERS]>> = own
             .par_iter()
@@ -145,6 +150,7 @@ impl Intermittent {
             && (self.weights.iter().sum::<f64>() - 1.0).abs() < 1e-6
             && positive(self.mean)
             && positive(self.dispersion)
+            && self.rate.is_none_or(|rate| (0.0..=1.0).contains(&rate))
             && self.step.is_none_or(positive)
     }
 
@@ -234,8 +240,12 @@ impl Intermittent {
             weight *= decay;
         }
         if self.step.is_none() {
-            // A rate with half a step on either side, and sizes by their weights, or all alike.
-            let rate = (positive + 0.5) / (total + 1.0);
+            // A rate as the mean is on a grid, and sizes by their weights, or all alike.
+            let rate = self.rate.map_or((positive + 0.5) / (total + 1.0), |shared| {
+                let all = history.iter().filter(|value| **value > 0.0).count() as f64;
+                let own = (SHARED_MEAN_STEPS * shared + all) / (SHARED_MEAN_STEPS + steps);
+                if decay < 1.0 { (OWN_MEAN_STEPS * own + positive) / (OWN_MEAN_STEPS + total) } else { own }
+            });
             let sizes: Vec<f64> = counts[1..].iter().map(|count| if smooth { 1.0 } else { *count }).collect();
             let all: f64 = sizes.iter().sum();
             let even = 1.0 / sizes.len() as f64;
@@ -303,6 +313,20 @@ mod tests {
         };
         assert!((moment(0) - 1.0).abs() < 1e-12 && (moment(1) - 1.5).abs() < 1e-9, "{}", moment(1));
         assert!((moment(2) - 1.5 * 1.5 - 1.5 * 2.5).abs() < 1e-8, "{}", moment(2));
+    }
+
+    #[test]
+    fn rates_without_a_grid_are_those_of_the_steps() {
+        let history: Vec<f64> =
+            (0..200).map(|step| if step % 20 == 7 { 1.5 + f64::from(step).sin() } else { 0.0 }).collect();
+        let series = Series { values: history.clone(), filled: history.clone(), ..Series::default() };
+        let fitted = Intermittent::fit(&[series], 1).unwrap();
+        assert!(fitted.step.is_none());
+        let support = fitted.support(&history);
+        for member in [3, 7] {
+            let probabilities = fitted.member(member, &history, &support);
+            assert!((1.0 - probabilities[0] - 0.05).abs() < 1e-9, "{}", 1.0 - probabilities[0]);
+        }
     }
 
     #[test]

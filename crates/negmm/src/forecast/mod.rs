@@ -37,6 +37,7 @@ mod holidays;
 mod intermittent;
 mod local_scale;
 mod naive;
+mod own_weights;
 mod paths;
 mod points;
 mod reconciliation;
@@ -46,6 +47,7 @@ mod series;
 mod specification;
 mod stacking;
 mod step_scores;
+mod supports;
 mod time_style;
 mod transform;
 

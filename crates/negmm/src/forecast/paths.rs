@@ -1,5 +1,6 @@
 //! Sample paths through the steps ahead, and aggregates over them.
 
+use super::supports::support_of_draws;
 use super::{ForecastPoint, Forecaster, Forecasts};
 use negmm_dist::Distribution;
 use negmm_dist::math::rng::Rng;
@@ -53,7 +54,7 @@ impl Forecaster {
     /// When a quantile cannot be computed.
     pub fn over(&self, forecasts: &Forecasts, over: Aggregate, paths: usize, seed: u64) -> Result<Forecasts> {
         let values = self.paths(forecasts, paths, seed)?;
-        let (mut samples, mut points, mut first) = (Vec::new(), Vec::new(), 0);
+        let (mut samples, mut points, mut first, mut most) = (Vec::new(), Vec::new(), 0, 1);
         for origin in forecasts.points.chunk_by(ForecastPoint::is_beside) {
             let of_path = |path: usize| {
                 let steps = (0..origin.len()).map(|at| values[(first + at) * paths + path]);
@@ -66,8 +67,12 @@ impl Forecaster {
             samples.extend((0..paths).map(of_path));
             points.push(origin[origin.len() - 1]);
             first += origin.len();
+            most = most.max(origin.len());
         }
+        let summed = over == Aggregate::Sum && most > 1;
+        let support = support_of_draws(&forecasts.predictions, self.support(), summed, &samples);
         let predictions = Predictions::from(SampleSets::new(paths, samples, f64::MIN_POSITIVE)?);
+        let predictions = predictions.with_sound_support(support);
         Ok(Forecasts { points, predictions, draws: None })
     }
 }
