@@ -12,7 +12,6 @@ use negmm::method::Auto;
 use negmm::train::CpuEngine;
 use negmm::train::Isa;
 use negmm::{ErrorKind, FitOptions, Method, Mixtures, Model, Predictions, Table, fit, fit_with};
-use proptest::prelude::*;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 /// Counts the bytes allocated by the current thread, and their peak.
@@ -338,58 +337,6 @@ fn a_forecaster_whose_score_was_written_as_null_is_read() {
     assert_eq!(read.scores()[0].crps, forecaster.scores()[0].crps);
     let future = read.future(&table, &read.histories(&table).unwrap()).unwrap();
     assert!(future.predictions.mean().iter().all(|mean| mean.is_finite()));
-}
-
-/// Numbers of tables that nobody would wish for.
-fn hostile() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        3 => -5.0..5.0_f64,
-        2 => Just(0.0),
-        1 => Just(-0.0),
-        1 => Just(1.0),
-        1 => Just(f64::NAN),
-        1 => prop_oneof![Just(1e99), Just(-1e99), Just(1e-300), Just(-1e-300), Just(5e-324), Just(1e30)],
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
-
-    #[test]
-    fn models_of_hostile_tables_are_read_back(
-        pattern in proptest::collection::vec((hostile(), hostile()), 1..14),
-        rows in 1_usize..50,
-        constant in any::<bool>(),
-    ) {
-        let cell = |row: usize| pattern[row % pattern.len()];
-        let x: Vec<f64> = (0..rows).map(|row| cell(row).0).collect();
-        let y: Vec<f64> = (0..rows).map(|row| if constant { cell(0).1 } else { cell(row).1 }).collect();
-        let table = numbers(&[("x", &x), ("y", &y)]);
-        const SHORT: &[(&str, &str)] = &[("epochs", "2"), ("hidden", "3")];
-        let tiny: [(&str, &[(&str, &str)]); 8] = [
-            ("constant", &[]),
-            ("mdn", SHORT),
-            ("ne-gmm", SHORT),
-            ("sample-net", SHORT),
-            ("beta-nll", SHORT),
-            ("ensemble", &[("epochs", "2"), ("hidden", "3"), ("ensemble-size", "2")]),
-            ("ngboost", &[("n-estimators", "3")]),
-            ("auto", &[("preset", "fast"), ("steps", "5"), ("hidden", "3"), ("folds", "2"), ("boosted-trees", "true")]),
-        ];
-        for (name, options) in tiny {
-            // What cannot be learnt from is an error, not a model.
-            let Ok(model) = fit(&table, "y", &method(name, options)) else { continue };
-            let bytes = model.to_bytes();
-            prop_assert!(bytes.is_ok(), "{name}: {}", bytes.unwrap_err());
-            let read = Model::from_bytes(&bytes.unwrap()).unwrap();
-            let predictions = read.predict(&table).unwrap();
-            prop_assert_eq!(bits(&predictions), bits(&model.predict(&table).unwrap()), "{}", name);
-            prop_assert_eq!(predictions.len(), rows);
-            prop_assert!(predictions.mean().iter().all(|mean| mean.is_finite()), "{name}");
-            let sds = predictions.each(|row| row.sd());
-            prop_assert!(sds.iter().all(|sd| sd.is_finite() && *sd >= 0.0), "{name} {sds:?}");
-        }
-    }
 }
 
 #[test]

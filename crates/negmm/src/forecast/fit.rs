@@ -6,7 +6,7 @@ use super::coherent::{Coherent, Sampling};
 use super::copula::Copula;
 use super::features::{BLOCK, CHANGE, Past, inputs};
 use super::forecaster::{Rest, Score, ScoredOrigins, spread_by};
-use super::held_out::HeldOutPoints;
+use super::held_out::{HeldOutPoints, Pooled};
 use super::holidays::HolidayEffects;
 use super::intermittent::{Intermittent, is_intermittent};
 use super::local_scale::LocationScale;
@@ -306,7 +306,8 @@ impl ForecastPlan {
         let scaled = [recent.repeated(rows.len())].into_iter().chain(networks);
         let scaled =
             scaled.map(|mixtures| mixtures.rescaled_by_row(rows.iter().map(|row| scaling[*row].shift_and_scale())));
-        let (weights, own_weights, pooled) = held_out.pooled([of_classical].into_iter().chain(scaled).collect());
+        let Pooled { weights, of_series: own_weights, mixtures: pooled } =
+            held_out.pooled([of_classical].into_iter().chain(scaled).collect());
         rest.classical_weight = weights[0];
         rest.network_weight = if has_networks { weights[2] } else { 0.0 };
         let of_networks = |weights: &[f64]| if has_networks { weights[2] } else { 0.0 };

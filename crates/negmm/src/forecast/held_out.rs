@@ -31,10 +31,19 @@ pub(super) struct HeldOutPoints {
     pub(super) own: Vec<OwnSupport>,
 }
 
+/// The pool of the members at held-out points.
+pub(super) struct Pooled {
+    /// The stacking weights of the members.
+    pub(super) weights: Vec<f64>,
+    /// Those of single series, where they have their own.
+    pub(super) of_series: Vec<(usize, Vec<f64>)>,
+    /// Each part of the points with the weights of the others.
+    pub(super) mixtures: Mixtures,
+}
+
 impl HeldOutPoints {
-    /// The stacking weights of the members, those of single series where they have their own, and their pool, each part of
-    /// the points with the weights of the others. All mixtures are in the target's unit.
-    pub(super) fn pooled(&self, members: Vec<Mixtures>) -> (Vec<f64>, Vec<(usize, Vec<f64>)>, Mixtures) {
+    /// The pool of these members, the classical one first. All mixtures are in the target's unit.
+    pub(super) fn pooled(&self, members: Vec<Mixtures>) -> Pooled {
         let likelihoods: Vec<Vec<f64>> = members
             .iter()
             .map(|mixtures| {
@@ -75,8 +84,8 @@ impl HeldOutPoints {
             .into_iter()
             .enumerate()
             .map(|(member, mixtures)| mixtures.take(&order, |row| (of_point[row][member], 1.0)));
-        let pooled = Mixtures::concatenate_components(&weighted.collect::<Vec<_>>());
-        (weights, own.map_or_else(Vec::new, |own| own.of_series), pooled)
+        let mixtures = Mixtures::concatenate_components(&weighted.collect::<Vec<_>>());
+        Pooled { weights, of_series: own.map_or_else(Vec::new, |own| own.of_series), mixtures }
     }
 
     /// The factor of the pool's spread with which its central interval covers what it should.
