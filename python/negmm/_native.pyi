@@ -240,6 +240,9 @@ def compare(
     progress: _Progress | None,
     engine: str,
 ) -> str: ...
+def comparison_splits(
+    task: Task, splitting: Splitting
+) -> tuple[list[tuple[list[int], list[int]]], float | None]: ...
 def tune(
     task: Task,
     methods: list[_Described],

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
+import numpy as np
+
 from negmm import _native
 from negmm.executor import exchange_with
 from negmm.messages import option_of, parameter_of, python_errors
@@ -19,13 +21,19 @@ from negmm.options import METHODS, option_text
 from negmm.progress import progress
 from negmm.regressor import ESTIMATORS, DistributionRegressor
 from negmm.renamed import with_current_names
-from negmm.task import Dates, Splitting
+from negmm.table import Streamed, is_files, with_target
+from negmm.task import Dates, Splitting, Task, lengths_of_time
 from negmm.threads import threads_of
+from negmm.validation import check_vector, check_weights
 
 Methods = Sequence[str | DistributionRegressor] | Mapping[str, DistributionRegressor] | str | DistributionRegressor
+#: The same with estimators of other libraries.
+Estimators = Sequence[Any] | Mapping[str, Any] | str | Any
 #: Values to try, a uniform range (low, high), or a log-uniform range (low, high, "log").
 Values = Sequence[Any]
 
+#: The scores of which less is better.
+LOSSES = ("rmse", "nll", "mass_nll", "crps", "integrated_brier", "seconds")
 #: The scores in the order of the command line's tables.
 SCORES = ("rmse", "nll", "mass_nll", "crps", "integrated_brier", "concordance", "picp", "mpiw", "seconds")
 
@@ -52,8 +60,8 @@ class Comparison:
     scores : pandas.DataFrame
         The scores of each method and split.
     best : dict
-        For each score the method that is better than every other by more than two standard errors of the paired
-        difference, or None.
+        For each score the method that is better than every other that has it by more than two standard errors of the
+        paired difference, or None.
     """
 
     table: Any
@@ -92,7 +100,7 @@ class Tuning:
 def compare(
     X: Any,
     y: Any,
-    methods: Methods | None = None,
+    methods: Estimators | None = None,
     *,
     folds: int = 5,
     repeats: int | None = None,
@@ -101,6 +109,7 @@ def compare(
     groups: Any = None,
     dates: Dates = None,
     time: Any = None,
+    censoring: Literal["interval"] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     executor: Any = None,
@@ -111,10 +120,13 @@ def compare(
 
     Parameters
     ----------
-    X, y, sample_weight, groups, dates, time
+    X, y, sample_weight, groups, dates, time, censoring
         As for ``fit``; with ``time`` each fold is predicted from what came before it.
     methods : names or estimators, optional
-        Methods to compare; a dict gives them names. None: all methods with their default settings.
+        Methods to compare; a dict gives them names. None: all methods with their default settings. Estimators of other
+        libraries are cloned, fitted to the same rows (in this process, one after the other) and scored by
+        :func:`negmm.evaluate`: what they predict may be distributions (``predict_dist``, ngboost's ``pred_dist``,
+        skpro's ``predict_proba``, ``predict(X, return_std=True)``) or points, whose CRPS is their absolute error.
     folds : int
         Number of folds; each row is scored once.
     repeats, test : int, float
@@ -133,11 +145,14 @@ def compare(
     """
     import pandas as pd
 
-    named = _named(list(METHODS) if methods is None else methods)
+    both = _named(list(METHODS) if methods is None else methods)
+    named = {name: estimator for name, estimator in both.items() if isinstance(estimator, DistributionRegressor)}
+    others = {name: estimator for name, estimator in both.items() if name not in named}
     splitting = Splitting(folds=folds, repeats=repeats, test=test)
     learner = ConstantRegressor(**_target_of(named.values()), random_state=random_state)
     with python_errors(X):
-        task = learner._task(X, y, sample_weight, groups, dates, time)
+        task = learner._task(X, y, sample_weight, groups, dates, time, censoring)
+        scores_of_others = _scores_of_others(others, X, y, sample_weight, task, splitting) if others else {}
         described = [_described(estimator) for estimator in named.values()]
         with exchange_with(executor, n_jobs) as exchange, progress(verbose, "compare", "fits") as bar:
             threads = threads_of(n_jobs)
@@ -146,19 +161,47 @@ def compare(
                     task, described, splitting, threads=threads, exchange=exchange, progress=bar, engine=engine
                 )
             )
-    rows = [
-        {"method": name, "split": split, **scores}
-        for name, splits in zip(named, found["scores"], strict=True)
-        for split, scores in enumerate(splits)
-    ]
+    by_name = {**dict(zip(named, found["scores"], strict=True)), **scores_of_others}
+    rows = [{"method": name, "split": split, **scores} for name in both for split, scores in enumerate(by_name[name])]
     scores = pd.DataFrame(rows).set_index(["method", "split"])
     scores = scores[[score for score in SCORES if score in scores]]
     by_method = scores.groupby(level="method", sort=False)
     table = pd.concat({"mean": by_method.mean(), "se": by_method.sem()}, axis=1).swaplevel(axis=1)
     table = table[[(score, part) for score in scores.columns for part in ("mean", "se")]]
-    names = list(named)
-    best = {score: None if winner is None else names[winner] for score, winner in found["best"].items()}
-    return Comparison(table, scores, best)
+    return Comparison(table, scores, _winners(scores))
+
+
+def _winners(scores: Any) -> dict[str, str | None]:
+    """For each score the method that is better than all others by more than two standard errors of the paired
+    difference; of coverage and width, which belong together, and of concordance none."""
+    return {score: _winner(scores[score].unstack("split").dropna()) if score in LOSSES else None for score in scores}
+
+
+def _winner(scores: Any) -> str | None:
+    """The same of one score: methods × splits."""
+    if len(scores) < 2 or scores.shape[1] < 2:
+        return None
+    best = scores.mean(axis=1).idxmin()
+    ahead = scores.drop(index=best) - scores.loc[best]
+    return str(best) if (ahead.mean(axis=1) > 2.0 * ahead.sem(axis=1)).all() else None
+
+
+def _scores_of_others(
+    others: Mapping[str, Any], X: Any, y: Any, sample_weight: Any, task: Task, splitting: Splitting
+) -> dict[str, list[dict[str, float]]]:
+    """The scores of estimators of other libraries on the splits of the task."""
+    from negmm.peers import scores_of
+
+    if task["censored"] is not None:
+        raise ValueError(f"estimators of other libraries cannot be compared on censored targets: {', '.join(others)}")
+    X, y = with_target(X, y)
+    if is_files(X) or isinstance(X, Streamed):
+        raise ValueError("estimators of other libraries need rows in memory, found files")
+    splits, grid = _native.comparison_splits(task, splitting)
+    targets = check_vector(lengths_of_time(y))
+    weights = check_weights(sample_weight, targets)
+    pairs = [(np.array(train), np.array(test)) for train, test in splits]
+    return {name: scores_of(other, X, targets, weights, pairs, grid) for name, other in others.items()}
 
 
 def tune(
@@ -180,6 +223,7 @@ def tune(
     groups: Any = None,
     dates: Dates = None,
     time: Any = None,
+    censoring: Literal["interval"] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     executor: Any = None,
@@ -202,7 +246,7 @@ def tune(
         Score by which configurations are ranked.
     journal : path of a folder, optional
         Folder that records every finished trial, so that an interrupted search can be resumed.
-    X, y, sample_weight, groups, dates, time, folds, repeats, test, random_state, n_jobs, executor, verbose,
+    X, y, sample_weight, groups, dates, time, censoring, folds, repeats, test, random_state, n_jobs, executor, verbose,
     engine
         As for :func:`compare`.
 
@@ -225,7 +269,7 @@ def tune(
     target = _target_of(named.values())
     learner = ConstantRegressor(**target, random_state=random_state)
     with python_errors(X):
-        task = learner._task(X, y, sample_weight, groups, dates, time)
+        task = learner._task(X, y, sample_weight, groups, dates, time, censoring)
         described = [_described(estimator) for estimator in named.values()]
         with exchange_with(executor, n_jobs) as exchange, progress(verbose, "tune", "fits") as bar:
             threads = threads_of(n_jobs)
@@ -261,7 +305,7 @@ def tune(
     base = next(estimator for estimator in named.values() if estimator.method == best["method"])
     estimator = type(base)(**{**base.get_params(), **params, "random_state": random_state, "n_jobs": n_jobs})
     if refit:
-        known = {"sample_weight": sample_weight, "groups": groups, "dates": dates, "time": time}
+        known = {"sample_weight": sample_weight, "groups": groups, "dates": dates, "time": time, "censoring": censoring}
         estimator.fit(X, y, **known, executor=executor, engine=engine)
     return Tuning(pd.DataFrame(rows), params, estimator)
 
@@ -302,17 +346,21 @@ def suggest(trial: Any, space: Mapping[str, Values]) -> dict[str, Any]:
     return suggested
 
 
-def _named(methods: Methods) -> dict[str, DistributionRegressor]:
-    """Estimators by name: the keys of a dict, else the names of their methods, numbered where they repeat."""
+def _named(methods: Any) -> dict[str, Any]:
+    """Estimators by name: the keys of a dict, else the names of their methods (of others: their classes), numbered
+    where they repeat."""
     if isinstance(methods, Mapping):
         return dict(methods)
-    named: dict[str, DistributionRegressor] = {}
-    for method in [methods] if isinstance(methods, str | DistributionRegressor) else methods:
+    named: dict[str, Any] = {}
+    names: list[str] = []
+    for method in [methods] if isinstance(methods, str) or hasattr(methods, "fit") else methods:
         if isinstance(method, str) and method not in ESTIMATORS:
             raise ValueError(f"there is no method {method!r}; there are {', '.join(ESTIMATORS)}")
         estimator = ESTIMATORS[method]() if isinstance(method, str) else method
-        alike = sum(other.method == estimator.method for other in named.values())
-        named[f"{estimator.method} {alike + 1}" if alike else estimator.method] = estimator
+        name = estimator.method if isinstance(estimator, DistributionRegressor) else type(estimator).__name__
+        names.append(name)
+        alike = names.count(name)
+        named[f"{name} {alike}" if alike > 1 else name] = estimator
     return named
 
 
@@ -323,7 +371,7 @@ def _described(estimator: DistributionRegressor) -> tuple[str, list[tuple[str, s
 def _target_of(estimators: Any) -> dict[str, Any]:
     """The target parameters of the estimators, which must be equal."""
     names = ("lower", "upper", "continuous")
-    targets = [{name: getattr(estimator, name) for name in names} for estimator in estimators]
+    targets = [{name: getattr(estimator, name) for name in names} for estimator in estimators] or [{}]
     if any(other != targets[0] for other in targets):
         raise ValueError("lower, upper and continuous must be the same for all estimators")
     return targets[0]

@@ -45,7 +45,7 @@ mod _native {
     #[pymodule_export]
     use super::program::run_program;
     #[pymodule_export]
-    use super::search::{compare, tune, usual_space};
+    use super::search::{compare, comparison_splits, tune, usual_space};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

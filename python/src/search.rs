@@ -67,6 +67,20 @@ pub fn compare(
     Ok(json!({ "scores": scores, "best": best }).to_string())
 }
 
+/// The splits that a comparison of this task uses, as training and test rows, and the step of a discrete target.
+#[pyfunction]
+#[allow(clippy::type_complexity, reason = "a pair of lists for each split")]
+pub fn comparison_splits(task: Task, splitting: Splitting) -> PyResult<(Vec<(Vec<usize>, Vec<usize>)>, Option<f64>)> {
+    let task = task.resolve()?;
+    let found = || {
+        let table = task.table()?;
+        let encoder = negmm::data::Encoder::fit(&table, &task.target, &task.inputs)?;
+        let splits = splitting.splits(&table, &task)?;
+        Ok((splits.into_iter().map(|split| (split.train, split.test)).collect(), encoder.target().grid))
+    };
+    found().map_err(exception)
+}
+
 /// The settings of a search beside its task.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]

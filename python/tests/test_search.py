@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import warnings
 
+import external
 import numpy as np
 import pandas as pd
 import pytest
 from program import run
 from quick import quick, rows
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import BayesianRidge, LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
 
 import negmm
 
@@ -64,10 +70,91 @@ def test_names_splits_and_target_parameters():
 
 def test_censored_targets_have_their_scores():
     ends = np.stack([Y, np.where(np.arange(120) % 3, Y, np.inf)], axis=1)
-    found = negmm.compare(X, ends, [quick("mdn"), "constant"], folds=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = negmm.compare(X, ends, [quick("mdn"), "constant"], folds=2, censoring="interval")
     assert set(found.scores.columns) == {"nll", "integrated_brier", "concordance", "seconds"}
-    search = negmm.tune(X, ends, quick("mdn"), {"components": [1, 2]}, by="nll", folds=2)
+    search = negmm.tune(X, ends, quick("mdn"), {"components": [1, 2]}, by="nll", folds=2, censoring="interval")
     assert search.table["nll"].is_monotonic_increasing
+
+
+class Peer(RegressorMixin, BaseEstimator):
+    """An estimator of this package that is not known as one."""
+
+    def __init__(self, inner=None):
+        self.inner = inner
+
+    def fit(self, X, y, sample_weight=None):
+        self.fitted_ = clone(self.inner).fit(X, y, sample_weight)
+        return self
+
+    def predict(self, X):
+        return self.fitted_.predict(X)
+
+
+class PeerOfDistributions(Peer):
+    def predict_dist(self, X):
+        return self.fitted_.predict_dist(X)
+
+
+class PeerOfQuantiles(Peer):
+    """As ngboost has it."""
+
+    def pred_dist(self, X):
+        return Frozen(self.fitted_.predict_dist(X))
+
+
+class Frozen:
+    """A distribution of which only SciPy's functions are known."""
+
+    def __init__(self, dist):
+        self.ppf = dist.ppf
+
+
+@pytest.mark.parametrize("case", ["folds", "weights", "counts", "time", "frame"])
+def test_other_estimators_have_the_splits_and_scores_of_ours(case):
+    more = {
+        "weights": {"sample_weight": 1.0 + np.arange(120) % 3},
+        "time": {"time": np.arange(120)},
+    }.get(case, {})
+    y = np.abs(np.round(3 * Y)) if case == "counts" else Y
+    inputs = pd.DataFrame(X, columns=["a", "b", "c"]) if case == "frame" else X
+    # Others are not told the times, by which ours choose validation rows.
+    own = quick("constant" if case == "time" else "mdn")
+    methods = {"ours": own, "theirs": PeerOfDistributions(own), "linear": LinearRegression()}
+    found = negmm.compare(inputs, y, methods, folds=3, **more)
+    assert list(found.table.index) == list(methods)
+    ours, theirs = (found.scores.loc[name].drop(columns="seconds") for name in ("ours", "theirs"))
+    # Each of our fits on a split has the seed of that split; here both have the same.
+    assert set(ours) == ({"mass_nll"} if case == "counts" else set()) | {"rmse", "nll", "crps", "picp", "mpiw"}
+    np.testing.assert_allclose(ours.iloc[0], theirs.iloc[0], rtol=1e-6)
+    linear = found.scores.loc["linear"]
+    assert linear["nll"].isna().all() and (linear["crps"] < linear["rmse"]).all()
+
+
+def test_estimators_of_scikit_learn_alone():
+    methods = [BayesianRidge(), DummyRegressor(), DummyRegressor(strategy="median"), PeerOfQuantiles(quick("ngboost"))]
+    found = negmm.compare(X, Y, methods, folds=4)
+    assert list(found.table.index) == ["BayesianRidge", "DummyRegressor", "DummyRegressor 2", "PeerOfQuantiles"]
+    assert 0.8 < found.table.loc["BayesianRidge", ("picp", "mean")] <= 1
+    assert found.best["rmse"] in ("BayesianRidge", "PeerOfQuantiles", None) and found.best["picp"] is None
+    assert found.table.loc["DummyRegressor", ("crps", "mean")] > found.table.loc["PeerOfQuantiles", ("crps", "mean")]
+    with pytest.raises(ValueError, match="cannot be compared on censored targets: LinearRegression"):
+        negmm.compare(X, np.stack([Y, Y + 1], axis=1), [LinearRegression()], folds=2, censoring="interval")
+    with pytest.raises(ValueError, match="KNeighborsRegressor takes no sample_weight"):
+        negmm.compare(X, Y, [KNeighborsRegressor()], folds=2, sample_weight=np.ones(120))
+
+
+def test_regressors_of_skpro_are_compared():
+    external.module("skpro")
+    from negmm.skpro import NEGMMProbaRegressor
+
+    inputs = pd.DataFrame(X, columns=["a", "b", "c"])
+    methods = {"ours": quick("mdn"), "skpro": NEGMMProbaRegressor(quick("mdn"))}
+    found = negmm.compare(inputs, Y, methods, folds=2)
+    ours, theirs = (found.scores.loc[name].iloc[0].drop("seconds") for name in methods)
+    # By 203 quantiles.
+    np.testing.assert_allclose(ours[["rmse", "crps", "mpiw"]], theirs[["rmse", "crps", "mpiw"]], rtol=0.01)
 
 
 def test_a_search_continues_from_its_journal(tmp_path):
