@@ -42,6 +42,7 @@ class Table:
     def of_files(paths: list[str], sample: int | None, seed: int) -> Table: ...
     def select(self, names: list[str]) -> Table: ...
     def numbers(self, name: str) -> NDArray[Any]: ...
+    def followed_by(self, other: Table) -> Table: ...
     def renamed_with(self, names: list[str], columns: list[_Column]) -> Table: ...
     def mixed(self, index: NDArray[np.int64]) -> Table: ...
     def cells(self, name: str) -> tuple[NDArray[Any], list[str] | None, bool]: ...
@@ -223,6 +224,19 @@ def fit_forecaster(
 def fit(
     task: Task,
     described: _Described,
+    validation: int | None,
+    *,
+    threads: int,
+    exchange: Exchange | None,
+    progress: _Progress | None,
+    engine: str,
+) -> tuple[Model, tuple[list[int], list[float], Predictions], list[Details]]: ...
+def update(
+    model: Model,
+    task: Task,
+    replayed: int,
+    epochs: int | None,
+    learning_rate: float | None,
     *,
     threads: int,
     exchange: Exchange | None,

@@ -6,9 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from negmm.messages import DataWarning
+from negmm.validation import check_vector
 
 Numbers = NDArray[np.float64]
 
@@ -45,6 +46,31 @@ def censored_bounds(y: Any, declared: bool = False) -> tuple[str | None, Numbers
         found = f"found {lower[row]} and {upper[row]}"
         raise ValueError(f"row {row}: y expects a finite lower bound that is at most the upper, {found}")
     return None if columns is None else str(columns[0]), np.ascontiguousarray(lower), np.ascontiguousarray(upper)
+
+
+def censored_log_score(dist: Any, lower: Numbers, upper: Numbers) -> Numbers:
+    """The logarithmic score of each row: of the density at an observed target, of the probability of the interval of a
+    censored one.
+
+    >>> from negmm import Distribution
+    >>> dist = Distribution.of_mixtures([[1.0]] * 3, [[0.0]] * 3, [[1.0]] * 3)
+    >>> censored_log_score(dist, np.array([0.0, 0.0, -1.0]), np.array([0.0, np.inf, 1.0])).round(3)
+    array([0.919, 0.693, 0.382])
+    """
+    observed = lower == upper
+    found = np.asarray(dist.nll(np.where(observed, lower, 0.0)), dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        # The difference of the smaller tails, so that a small probability keeps its digits.
+        above = np.asarray(dist.sf(lower)) - np.asarray(dist.sf(upper))
+        below = np.asarray(dist.cdf(upper)) - np.asarray(dist.cdf(lower))
+        within = -np.log(np.where(np.asarray(dist.cdf(lower)) > 0.5, above, below))
+    return np.where(observed, found, within)
+
+
+def log_scores(y: ArrayLike, dist: Any) -> Any:
+    """The logarithmic score of each row, of targets in any format that ``fit`` accepts."""
+    known = censored_bounds(y, declared=True)
+    return np.asarray(dist.nll(check_vector(y))) if known is None else censored_log_score(dist, *known[1:])
 
 
 def _from_fields(y: NDArray[Any], fields: tuple[str, ...]) -> tuple[str, Numbers, Numbers]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from negmm import _native
+from negmm.censored import censored_bounds
 from negmm.distribution import Distribution
 from negmm.messages import python_errors
 from negmm.renamed import accepting_former_arguments
@@ -49,7 +50,7 @@ class ConformalMixin:
         prediction set: its coverage is guaranteed by the rows of :meth:`calibrate`. If these had groups or weights,
         ``by`` and ``sample_weight`` are those of ``X``.
         """
-        if not conformal and len(pieces := _pieces(X)) > 1 and self._description()["window"] is None:
+        if not conformal and len(pieces := self._pieces_of(X)) > 1:
             # Of many rows the intervals are kept, not the distributions.
             return np.concatenate([self.predict_interval(piece, coverage) for piece in pieces])
         distribution = self.predict_dist(X)
@@ -108,6 +109,10 @@ class ConformalMixin:
         -------
         The estimator itself; :meth:`guarantee` describes the coverage of its sets.
         """
+        if censored_bounds(y, declared=True) is not None:
+            raise ValueError(
+                "calibrate needs observed targets: whether an interval contains a censored one is not known"
+            )
         with python_errors(X):
             rows = self._rows(X)
             self.model_ = self.model_.calibrated(
@@ -118,6 +123,11 @@ class ConformalMixin:
                 threads=self._threads(),
             )
         return self
+
+    def _pieces_of(self, X: Any) -> list[Any]:
+        """Pieces of many rows; the windows of a sequence stay together."""
+        check_is_fitted(self)
+        return [X] if self._description()["window"] is not None else _pieces(X)
 
     def guarantee(self, coverage: float = 0.9, *, region: bool = False) -> str | dict[str, str]:
         """The guaranteed coverage of conformal intervals (or regions) in words; of groups a sentence for each."""
@@ -141,10 +151,14 @@ class ConformalMixin:
 
 
 def _pieces(X: Any) -> list[Any]:
-    """Pieces of an array or a pandas data frame of many rows; anything else as it is."""
-    rows = len(X) if isinstance(X, np.ndarray) and X.ndim == 2 or is_pandas(X) else 0
+    """Pieces of an array or a data frame (pandas, polars, pyarrow) of many rows; anything else, such as files, as it
+    is."""
+    sliced = hasattr(X, "slice") and hasattr(X, "__arrow_c_stream__")
+    rows = len(X) if isinstance(X, np.ndarray) and X.ndim == 2 or is_pandas(X) or sliced else 0
     if rows <= AT_ONCE:
         return [X]
+    if sliced:
+        return [X.slice(first, AT_ONCE) for first in range(0, rows, AT_ONCE)]
     of = X.iloc if is_pandas(X) else X
     return [of[first : first + AT_ONCE] for first in range(0, rows, AT_ONCE)]
 

@@ -154,6 +154,8 @@ def evaluate(
     >>> result.scores["coverage_0.9"]
     1.0
     """
+    if getattr(getattr(y, "dtype", None), "names", None) is not None:
+        raise ValueError("y is censored: negmm.metrics has log_score, concordance and integrated_brier for such targets")
     if _is_matrix(y):
         raise ValueError(f"y has {np.shape(y)[1]} targets: negmm.evaluate_vectors scores several targets at once")
     y = check_vector(y)

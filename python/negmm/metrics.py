@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from negmm import _native
 from negmm.adapters import as_distribution
-from negmm.censored import censored_bounds
+from negmm.censored import censored_bounds, censored_log_score
 from negmm.distribution import Distribution
 from negmm.scorers import neg_crps, neg_log_likelihood, neg_nll
 from negmm.validation import Numbers, check_vector, check_weights, weighted_mean
@@ -68,7 +68,17 @@ def crps(y: ArrayLike, *, average: bool = False, sample_weight: ArrayLike | None
 
 
 def log_score(y: ArrayLike, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any) -> Any:
-    """Logarithmic score of distributions in any form (see :func:`crps`): minus the log density, or log probability."""
+    """Logarithmic score of distributions in any form (see :func:`crps`): minus the log density, or log probability; of a
+    censored ``y``, in any format that ``fit`` accepts, minus the log probability of its interval.
+
+    >>> log_score([[0.0, np.inf]], samples=[[-1.0, 1.0, 2.0, 3.0]]).round(3)
+    array([0.288])
+    """
+    if (known := censored_bounds(y, declared=True)) is not None:
+        dist = as_distribution(**form)
+        if len(dist) != len(known[1]):
+            raise ValueError(f"expected {len(dist)} values of y, one for each row, found {len(known[1])}")
+        return weighted_mean(censored_log_score(dist, *known[1:]), average, sample_weight)
     return _scored(y, "log_score", average, sample_weight, form)
 
 
@@ -324,7 +334,7 @@ def integrated_brier(y: Any, survival: ArrayLike, times: ArrayLike, *, sample_we
 
 
 def _known(y: Any) -> tuple[Numbers, Numbers]:
-    known = censored_bounds(y)
+    known = censored_bounds(y, declared=True)
     if known is None:
         y = check_vector(y)
         return y, y

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from negmm import _native
+from negmm.censored import censored_bounds, log_scores
 from negmm.conformal import ConformalMixin
 from negmm.distribution import Distribution
 from negmm.executor import exchange_with
@@ -39,6 +40,7 @@ from negmm.table import (
 )
 from negmm.task import Dates, Task, lengths_of_time, task_of
 from negmm.threads import threads_of
+from negmm.updates import UpdatesMixin
 from negmm.validation import check_vector
 
 Self = TypeVar("Self", bound="DistributionRegressor")
@@ -61,7 +63,7 @@ class HeldOut(NamedTuple):
     dist: Distribution
 
 
-class DistributionRegressor(ConformalMixin, ExplainableMixin, RegressorMixin, BaseEstimator):
+class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, RegressorMixin, BaseEstimator):
     """Base class of the estimators; each method is a subclass with its own parameters.
 
     Attributes
@@ -105,6 +107,7 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, RegressorMixin, Ba
         dates: Dates = None,
         executor: Any = None,
         eval_set: Sequence[tuple[Any, ArrayLike]] = (),
+        stop_on_eval_set: bool = False,
         importances: bool = False,
         engine: str = "auto",
         time: str | ArrayLike | None = None,
@@ -136,8 +139,11 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, RegressorMixin, Ba
             Trains the networks, each on one thread of a worker unless ``n_jobs`` is given; the model is the same, byte
             for byte. Rows are sent once to each worker, and a job whose worker dies is sent again.
         eval_set : list of (X, y)
-            Rows that are scored after the fit, see ``evals_result_``. They are not used for validation: the fit holds
-            out rows of its own.
+            Rows that are scored after the fit, see ``evals_result_``. They are not used for validation, unless:
+        stop_on_eval_set : bool
+            Whether the rows of ``eval_set`` are the validation rows: they choose the checkpoint and when to stop, the fit
+            holds out none of its own, and all of ``X`` is trained on. The model's held-out scores are then those of
+            ``eval_set``. Not for ``AutoRegressor``, which holds out every row in turn.
         importances : bool
             Whether ``feature_importances_`` are those of rows that were left out, which takes three more fits on parts
             of the rows.
@@ -157,7 +163,8 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, RegressorMixin, Ba
         self._forget()
         eval_set = _pairs(eval_set)
         try:
-            found = self._fit(X, y, sample_weight, groups, dates, time, executor, engine, censoring)
+            validation = _validation_of(eval_set) if stop_on_eval_set else None
+            found = self._fit(X, y, sample_weight, groups, dates, time, executor, engine, censoring, validation)
         except BaseException:
             self._forget()
             raise
@@ -188,21 +195,30 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, RegressorMixin, Ba
         executor: Any,
         engine: str,
         censoring: str | None = None,
+        validation: tuple[Any, Any] | None = None,
     ) -> list[Details]:
         """Fits; returns warnings about the data."""
         with python_errors(X):
+            if validation is not None:
+                # These rows are held out whatever their groups and times.
+                groups, time = None, None
             task = self._task(X, y, sample_weight, groups, dates, time, censoring)
+            rows = None if validation is None else self._append(task, *validation, dates, censoring, 1.0)
             described = (self.method, self._options())
             with exchange_with(executor, self.n_jobs) as exchange, progress(self.verbose, "fit", "networks") as bar:
                 self.model_, held_out, found = _native.fit(
-                    task, described, threads=self._threads(), exchange=exchange, progress=bar, engine=engine
+                    task, described, rows, threads=self._threads(), exchange=exchange, progress=bar, engine=engine
                 )
+        self._keep_held_out(held_out, None if validation is not None else X)
+        return found
+
+    def _keep_held_out(self, held_out: tuple[list[int], list[float], _native.Predictions], X: Any) -> None:
+        """Keeps the held-out predictions, with the index of ``X`` where it has one."""
         rows, targets, predictions = held_out
         index = getattr(X, "index", None) if is_pandas(X) else None
-        index = None if index is None else index[rows]
+        index = None if index is None or max(rows, default=0) >= len(index) else index[rows]
         dist = Distribution(predictions, index=index, n_jobs=self.n_jobs)
         self._held_out = HeldOut(np.array(rows, dtype=np.int64), np.array(targets), dist)
-        return found
 
     def _task(
         self,
@@ -274,12 +290,14 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, RegressorMixin, Ba
         levels = np.asarray(alpha, dtype=np.float64)
         if not np.all((levels > 0) & (levels < 1)):
             raise ValueError(f"expected an alpha strictly between 0 and 1, found {alpha}")
+        if len(pieces := self._pieces_of(X)) > 1:
+            return np.concatenate([self.predict_quantiles(piece, alpha) for piece in pieces])
         distribution = self.predict_dist(X)
         return distribution.ppf(levels) if levels.ndim == 0 else distribution.ppf(levels[:, np.newaxis]).T
 
     def predict_var(self, X: Any) -> NDArray[np.float64]:
         """The variance of each row's distribution."""
-        return self.predict_dist(X).var()
+        return np.concatenate([self.predict_dist(piece).var() for piece in self._pieces_of(X)])
 
     def novelty(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.object_]]:
         """How far each row lies outside the ranges of the training rows, and the input responsible (None inside).
@@ -497,7 +515,19 @@ def _pairs(eval_set: Any) -> list[tuple[Any, Any]]:
     return pairs
 
 
+def _validation_of(eval_set: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    if len(eval_set) != 1:
+        raise ValueError(f"stop_on_eval_set needs one eval_set=(X, y), found {len(eval_set)}")
+    return eval_set[0]
+
+
 def _scores(dist: Distribution, y: ArrayLike) -> dict[str, float]:
+    """Scores of the rows of an ``eval_set``; of censored targets those that are defined."""
+    if censored_bounds(y, declared=True) is not None:
+        from negmm.metrics import concordance
+
+        known = np.asarray(y)
+        return {"nll": float(np.mean(log_scores(known, dist))), "concordance": concordance(known, dist.median())}
     targets = check_vector(y)
     error = np.sqrt(np.mean((np.asarray(dist.mean()) - targets) ** 2))
     return {"crps": float(np.mean(dist.crps(targets))), "nll": float(np.mean(dist.nll(targets))), "rmse": float(error)}

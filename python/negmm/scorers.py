@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn import model_selection
 from sklearn.metrics import _scorer
 
+from negmm.censored import censored_bounds, log_scores
 from negmm.meta_estimators import predict_dist
 from negmm.validation import check_vector, weighted_mean
 
@@ -44,16 +45,18 @@ class DistributionScorer(_scorer._BaseScorer):  # type: ignore[misc]
 
 
 def _neg_crps(y_true: ArrayLike, y_pred: Any, sample_weight: ArrayLike | None = None) -> float:
+    if censored_bounds(y_true, declared=True) is not None:
+        raise ValueError("the CRPS of a censored target is not known: score by neg_log_likelihood")
     return -float(weighted_mean(y_pred.crps(check_vector(y_true)), True, sample_weight))
 
 
 def _neg_nll(y_true: ArrayLike, y_pred: Any, sample_weight: ArrayLike | None = None) -> float:
-    return -float(weighted_mean(np.asarray(y_pred.nll(check_vector(y_true))), True, sample_weight))
+    return -float(weighted_mean(log_scores(y_true, y_pred), True, sample_weight))
 
 
 #: Minus the mean CRPS.
 neg_crps = DistributionScorer(_neg_crps)
-#: Minus the mean logarithmic score.
+#: Minus the mean logarithmic score, also of censored targets.
 neg_nll = neg_log_likelihood = DistributionScorer(_neg_nll)
 
 #: Their names in ``scoring=``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from numbers import Real
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,14 @@ class Task(TypedDict):
     seed: int
 
 
+class TargetColumns(NamedTuple):
+    """The target of a fit, and the columns that say where it is censored."""
+
+    target: str
+    censored: str | None
+    upper_end: str | None
+
+
 class Splitting(TypedDict):
     """The splits: ``folds``, or ``repeats`` random test sets with a fraction ``test`` of the rows."""
 
@@ -60,8 +68,10 @@ def task_of(
     continuous: bool,
     seed: int,
     censoring: str | None = None,
+    like: TargetColumns | None = None,
 ) -> Task:
-    """The task of predicting ``y`` from validated inputs whose columns are called ``names``."""
+    """The task of predicting ``y`` from validated inputs whose columns are called ``names``; ``like`` are the columns of
+    the target of a fit that these rows belong to."""
     target_name, upper_bounds = getattr(y, "name", None), None
     if censoring not in (None, "interval"):
         raise ValueError(f'censoring must be "interval" or None, found {censoring!r}')
@@ -73,7 +83,7 @@ def task_of(
     y = column_or_1d(lengths_of_time(y), warn=True)
     y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
     check_consistent_length(X, y)
-    target = unique_name(target_name, names, "y")
+    target = unique_name(target_name, names, "y") if like is None else like.target
     # Of truth values the library knows that there is no third one.
     more: NamedColumns = [(target, y.astype(bool) if truth and not np.isnan(y).any() else y)]
 
@@ -84,9 +94,16 @@ def task_of(
         return name
 
     censored = upper_end = weight = group = None
+    if like is not None and like.censored is None and upper_bounds is not None:
+        raise ValueError("y has censored targets, and those of the fit are not: fit anew")
+    if like is not None and like.censored is not None and upper_bounds is None:
+        upper_bounds = y
     if upper_bounds is not None:
         censored = added("censored", np.isinf(upper_bounds).astype(np.float64))
-        if np.any(np.isfinite(upper_bounds) & (upper_bounds > y)):
+        has_ends = np.any(np.isfinite(upper_bounds) & (upper_bounds > y))
+        if like is not None and has_ends and like.upper_end is None:
+            raise ValueError("y has intervals with two ends, and that of the fit has none: fit anew")
+        if has_ends if like is None else like.upper_end is not None:
             upper_end = added("upper_end", np.where(np.isinf(upper_bounds), np.nan, upper_bounds))
     if sample_weight is not None:
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)

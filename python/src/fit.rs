@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use negmm::Method;
+use negmm::model::FitPlan;
 use negmm::options::{OptionInfo, RENAMED, ValueKind};
 use negmm::train::{Callbacks, train};
 use pyo3::exceptions::PyValueError;
@@ -21,28 +22,77 @@ use crate::trainer::Trainer;
 /// Held-out rows, their targets, and their predictions by models that were not trained on them.
 type HeldOut = (Vec<usize>, Vec<f64>, Predictions);
 
-/// Fits a method to a task; `exchange` sends jobs to an executor, and `progress` is called back. Returns the model, its held-out
-/// predictions and warnings about the data.
+/// Fits a method to a task; `exchange` sends jobs to an executor, and `progress` is called back. So many rows at the end are for
+/// validation, where `validation` is given. Returns the model, its held-out predictions and warnings about the data.
 #[pyfunction]
-#[pyo3(signature = (task, described, *, threads, exchange, progress, engine))]
+#[pyo3(signature = (task, described, validation, *, threads, exchange, progress, engine))]
+#[allow(clippy::too_many_arguments, reason = "what a fit needs to know; Python names each")]
 pub fn fit(
     py: Python<'_>,
     task: Task,
     described: Described,
+    validation: Option<usize>,
     threads: usize,
     exchange: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     engine: String,
 ) -> PyResult<(Model, HeldOut, Vec<Py<PyDict>>)> {
     let (task, chosen) = (task.resolve()?, method(&described)?);
+    fit_by(py, threads, exchange, progress, engine, move || {
+        let table = task.table()?;
+        let (target, inputs, seed) = (&task.target, &task.inputs, task.seed);
+        match validation {
+            None => negmm::model::plan(&table, target, &chosen, inputs, seed),
+            Some(rows) => {
+                let first = table.rows().saturating_sub(rows);
+                let validation = (first as u32..table.rows() as u32).collect();
+                negmm::model::plan_validated(&table, target, &chosen, inputs, seed, validation)
+            }
+        }
+    })
+}
+
+/// Goes on learning: the rows of a task, of which so many at the end are `replayed`. Returns what [`fit`] returns.
+#[pyfunction]
+#[pyo3(signature = (model, task, replayed, epochs, learning_rate, *, threads, exchange, progress, engine))]
+#[allow(clippy::too_many_arguments, reason = "what an update needs to know; Python names each")]
+pub fn update(
+    py: Python<'_>,
+    model: PyRef<'_, Model>,
+    task: Task,
+    replayed: usize,
+    epochs: Option<usize>,
+    learning_rate: Option<f64>,
+    threads: usize,
+    exchange: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+    engine: String,
+) -> PyResult<(Model, HeldOut, Vec<Py<PyDict>>)> {
+    let (task, model) = (task.resolve()?, model.shared());
+    fit_by(py, threads, exchange, progress, engine, move || {
+        let mut options = negmm::UpdateOptions::default();
+        (options.inputs, options.seed, options.replayed) = (task.inputs.clone(), task.seed, replayed);
+        (options.epochs, options.learning_rate) = (epochs, learning_rate);
+        model.plan_update(&task.table()?, &options)
+    })
+}
+
+/// Trains what `plan` plans.
+fn fit_by(
+    py: Python<'_>,
+    threads: usize,
+    exchange: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+    engine: String,
+    plan: impl Fn() -> negmm::Result<FitPlan> + Send + 'static,
+) -> PyResult<(Model, HeldOut, Vec<Py<PyDict>>)> {
     let tracker = Arc::new(ProgressTracker::default());
     let tracked = tracker.clone();
     let report = |py: Python<'_>| tracker.report(py, progress.as_ref());
     let fitted = interruptible_with(py, threads, report, move |cancel| {
         let trainer = Trainer::new(exchange, &engine, threads).map_err(exception)?;
         let fit = || {
-            let table = task.table()?;
-            let plan = negmm::model::plan(&table, &task.target, &chosen, &task.inputs, task.seed)?;
+            let plan = plan()?;
             let jobs = plan.jobs();
             tracked.set_total(jobs.len());
             plan.finish(train(&trainer, &jobs, &Callbacks { cancel, progress: &|progress| tracked.update(progress) }))

@@ -33,7 +33,7 @@ mod _native {
     #[pymodule_export]
     use super::evaluation::{murphy_curve, report_predictions, score_predictions, score_vectors};
     #[pymodule_export]
-    use super::fit::{fit, methods, renamed_options};
+    use super::fit::{fit, methods, renamed_options, update};
     #[pymodule_export]
     use super::forecaster::{Forecaster, fit_forecaster};
     #[pymodule_export]

@@ -33,6 +33,11 @@ impl Model {
             None => model,
         }))
     }
+
+    /// The model itself.
+    pub fn shared(&self) -> Arc<negmm::Model> {
+        self.0.clone()
+    }
 }
 
 /// The accelerator of all models of this process, where this build has CUDA.
@@ -283,6 +288,8 @@ impl Model {
         let description = json!({
             "method": self.0.method().to_json(),
             "target": encoder.target().name,
+            "censored": encoder.target().censored,
+            "upper_end": encoder.target().upper_end,
             "support": encoder.target().support,
             "inputs": inputs,
             "features": encoder.features(),

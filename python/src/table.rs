@@ -91,6 +91,11 @@ impl Table {
         Ok(PyArray1::from_slice(py, &numbers).into_any())
     }
 
+    /// These rows, then those of another table with the same columns.
+    fn followed_by(&self, other: &Self) -> PyResult<Self> {
+        self.0.followed_by(&other.0).map(|table| Self(Arc::new(table))).map_err(exception)
+    }
+
     /// The same with other names and more columns; the others are shared.
     fn renamed_with(&self, names: Vec<String>, columns: Named<'_>) -> PyResult<Self> {
         let more = Self::of(typed(columns)?)?;

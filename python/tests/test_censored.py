@@ -8,7 +8,9 @@ import external
 import numpy as np
 import pytest
 from quick import quick
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
+import negmm
 from negmm import load, metrics
 from negmm.censored import censored_bounds
 
@@ -48,6 +50,46 @@ def test_censored_targets_are_learnt():
         predicted = quick("mdn", epochs=150).fit(x, targets).predict(x)
         error[name] = abs(predicted[late].mean() - y[late].mean())
     assert error["known"] < error["cut"] / 3
+
+
+def test_censored_targets_have_scores_everywhere():
+    x, _, seen, known = times()
+    y = structured(seen, known)
+    columns = np.column_stack([seen, np.where(known, seen, np.inf)])
+    model = quick("mdn").fit(x, y, eval_set=(x[:99], y[:99]))
+    dist = model.predict_dist(x)
+    scores = metrics.log_score(y, dist=dist)
+    np.testing.assert_allclose(scores[known], dist.nll(seen)[known])
+    np.testing.assert_allclose(scores[~known], -np.log(dist.sf(seen))[~known])
+    np.testing.assert_array_equal(metrics.log_score(columns, dist=dist), scores)
+    # That of the record, of rows that were held out.
+    held_out = model.held_out_
+    own = metrics.log_score(y[held_out.rows], dist=held_out.dist, average=True)
+    assert own == pytest.approx(model.record_["validation"]["censored"]["nll"])
+    assert set(model.evals_result_["eval 0"]) == {"nll", "concordance"}
+    assert model.evals_result_["eval 0"]["nll"] == [pytest.approx(scores[:99].mean())]
+    assert model.evals_result_["eval 0"]["concordance"][0] > 0.7
+    # Searches and cross-validation.
+    assert metrics.neg_nll(model, x, y) == pytest.approx(-scores.mean())
+    found = cross_val_score(quick("mdn"), x, y, cv=3, scoring="neg_log_likelihood")
+    bounds = cross_val_score(
+        quick("mdn"), x, columns, cv=3, scoring="neg_log_likelihood", params={"censoring": "interval"}
+    )
+    assert np.isfinite(found).all() and (found == bounds).all()
+    search = GridSearchCV(quick("mdn"), {"epochs": [1, 60]}, cv=2, scoring="neg_log_likelihood").fit(x, y)
+    assert search.best_params_ == {"epochs": 60}
+    with pytest.raises(ValueError, match="score by neg_log_likelihood"):
+        metrics.neg_crps(model, x, y)
+    with pytest.raises(ValueError, match="y is censored: negmm.metrics has log_score"):
+        negmm.evaluate(y, dist=dist)
+    with pytest.raises(ValueError, match="calibrate needs observed targets"):
+        model.calibrate(x, y)
+
+
+def test_small_probabilities_of_intervals_keep_their_digits():
+    dist = negmm.Distribution.of_mixtures([[1.0]] * 2, [[0.0]] * 2, [[1.0]] * 2)
+    found = metrics.log_score([[20.0, 21.0], [-21.0, -20.0]], dist=dist)
+    np.testing.assert_allclose(found, -dist.logsf(20.0), rtol=1e-6)
 
 
 def test_intervals_with_two_ends():

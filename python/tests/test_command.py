@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from program import program
+import external
+from program import ROOT, program
 
 
 def test_the_command_is_the_program(tmp_path):
@@ -22,3 +23,14 @@ def test_the_command_is_the_program(tmp_path):
     loads = "import sys, negmm_command; sys.argv[1:] = ['--version']; negmm_command.main(); print('sklearn' in sys.modules)"
     version = subprocess.run([sys.executable, "-c", loads], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert version.stdout.startswith("negmm ") and version.stdout.endswith("False\n")
+
+
+def test_a_source_build_without_rust_ends_in_a_sentence(tmp_path):
+    external.module("maturin")
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import _build"
+    found = subprocess.run(
+        [sys.executable, "-c", code, ROOT / "python"], env={"PATH": str(tmp_path)}, capture_output=True, text=True
+    )
+    assert found.returncode == 1 and found.stdout == ""
+    assert found.stderr.startswith("negmm is built from source with Rust 1.90 or newer, and cargo was not found: ")
+    assert found.stderr.count("\n") == 1

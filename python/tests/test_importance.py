@@ -66,6 +66,17 @@ def test_training_histories(name):
     assert not hasattr(quick(name), "n_iter_")
 
 
+def test_partial_dependence_keeps_the_members():
+    model = quick("ensemble").fit(X, Y)
+    _, dist = negmm.partial_dependence(model, X, 0, grid=[0.0], rows=len(X))
+    moved = X.copy()
+    moved[:, 0] = 0.0
+    members = model.predict_dist(moved)
+    assert dist._predictions.members == 2 and dist.var_parts()[1][0] > 0
+    # The variance between the members' means over all rows is at most the mean of that of single rows.
+    assert dist.var_parts()[1][0] <= members.var_parts()[1].mean()
+
+
 @pytest.mark.parametrize("name", ["ne-gmm", "sample-net"])
 def test_the_distribution_changes_with_an_input(name):
     model = quick(name).fit(X, Y)

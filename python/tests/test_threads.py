@@ -158,3 +158,26 @@ def test_means_of_many_rows_need_little_memory():
     """
     found = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
     assert int(found.stdout) < 150
+
+
+@pytest.mark.parametrize("call", ["predict_interval(X)", "predict_quantiles(X)", "predict_var(X)", "predict_interval(frame)"])
+def test_answers_of_many_rows_need_little_memory(call):
+    """The distributions of all rows would be 576 MB."""
+    external.module("polars")
+    code = f"""
+        import resource
+        import numpy as np
+        import polars
+        import negmm
+        X = np.random.default_rng(0).normal(size=(300_000, 3))
+        frame = polars.DataFrame(X, schema=["a", "b", "c"])
+        model = negmm.EnsembleRegressor(member="ne-gmm", ensemble_size=8, components=10, epochs=1, hidden=(8,))
+        model.fit(frame[:200] if {"frame" in call} else X[:200], X[:200, 0])
+        model.predict(frame[:1000] if {"frame" in call} else X[:1000])
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        found = model.{call}
+        assert len(found) == 300_000
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+    """
+    found = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    assert int(found.stdout) < 200

@@ -59,6 +59,7 @@ fn jobs(workload: &Workload) -> Vec<NetworkJob> {
         validation: (cut..workload.rows as u32).collect(),
         plan: workload.training.plan(cut as usize),
         seed: seed as u64,
+        initial: None,
     };
     (0..workload.networks).map(job).collect()
 }

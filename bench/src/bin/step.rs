@@ -260,6 +260,7 @@ impl Step {
                 .ema_decay(0.0)
                 .plan(rows),
             seed: 1,
+            initial: None,
         };
         let ends = Mutex::new(Vec::with_capacity(epochs));
         let note = |_: &_| ends.lock().expect("one thread").push(Instant::now());

@@ -1,6 +1,6 @@
 //! The file of predictions in the format that its name says: CSV, JSON, lines of JSON, Parquet or Arrow.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 #[cfg(feature = "parquet")]
 use arrow_ipc::writer::FileWriter;
@@ -17,6 +17,9 @@ const OTHERS: [&str; 18] = [
     "xlsx", "xls", "ods", "zip", "zst", "bz2", "xz", "7z", "lz4", "orc", "avro", "h5", "hdf5", "sqlite", "db", "npy",
     "npz", "pkl",
 ];
+
+/// Significant digits on a terminal; values of the target have as many as their sd.
+const TERMINAL_DIGITS: usize = 4;
 
 /// How predictions are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,12 +77,13 @@ impl Format {
                 "this build writes neither Parquet nor Arrow: use another name than {path}"
             )));
         }
-        Ok(Self { kind, gzip, digits: None })
+        let read_by_a_person = path == "-" && io::stdout().is_terminal();
+        Ok(Self { kind, gzip, digits: digits_shown(read_by_a_person) })
     }
 
     /// The same with numbers rounded to this many digits, where they are text.
     pub fn digits(self, digits: Option<usize>) -> Self {
-        Self { digits, ..self }
+        Self { digits: digits.or(self.digits), ..self }
     }
 
     /// Whether it is CSV with commas, not compressed.
@@ -91,6 +95,12 @@ impl Format {
     pub fn is_typed(self) -> bool {
         matches!(self.kind, Kind::Parquet | Kind::Arrow)
     }
+}
+
+/// The digits where none are asked for: on a terminal those that matter, in files and pipes all, so that other programs read the same
+/// numbers.
+fn digits_shown(read_by_a_person: bool) -> Option<usize> {
+    read_by_a_person.then_some(TERMINAL_DIGITS)
 }
 
 /// The encoded predictions of some rows.

@@ -168,6 +168,7 @@ mod tests {
             validation: [].into(),
             plan: TrainingConfig::default().batch_size(batch).plan(batch),
             seed: 1,
+            initial: None,
         };
         Shape::of(&job, &job.start()).unwrap()
     }

@@ -232,6 +232,7 @@ fn assert_network_gradient(
         validation: [].into(),
         plan: TrainingConfig::default().plan(100),
         seed: 9,
+        initial: None,
     };
     assert_job_gradient(&case, &job, &some_rows(rows), &hybrid_loss(head, eta));
 }
@@ -267,6 +268,7 @@ fn small_job(data: &Arc<Dataset>, objective: Objective) -> NetworkJob {
         validation: [].into(),
         plan: TrainingConfig::default().plan(data.len()),
         seed: 9,
+        initial: None,
     }
 }
 
@@ -371,6 +373,7 @@ fn assert_sample_gradient(inputs: usize, hidden: &[usize], samples: usize, weigh
         validation: [].into(),
         plan: TrainingConfig::default().plan(100),
         seed: 9,
+        initial: None,
     };
     let weights = job.network.initial_parameters(&mut Rng::new(21, 0));
     let rows: Vec<u32> = (0..rows as u32).map(|row| (row * 37 + 11) % 100).collect();
@@ -487,6 +490,7 @@ fn gradient_goes_through_the_units_that_dropout_left() {
         validation: [].into(),
         plan: TrainingConfig::default().dropout(0.5).plan(40),
         seed: 2,
+        initial: None,
     };
     let weights = job.network.initial_parameters(&mut Rng::new(4, 0));
     // Each call begins the same random stream: the same units are left.

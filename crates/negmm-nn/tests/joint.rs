@@ -137,6 +137,7 @@ fn job(rows: usize) -> NetworkJob {
         train: (0..rows as u32 - 64).collect(),
         validation: (rows as u32 - 64..rows as u32).collect(),
         seed: 5,
+        initial: None,
     }
 }
 

@@ -117,6 +117,7 @@ fn job(data: &Arc<Dataset>, stem: Stem, hidden: &[usize], training: TrainingConf
         validation: [].into(),
         plan: training.plan(60),
         seed: 3,
+        initial: None,
     }
 }
 

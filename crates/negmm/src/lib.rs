@@ -201,7 +201,7 @@ pub use accelerator::Accelerator;
 pub use joint::{JointModel, JointPredictions};
 pub use loaded::Loaded;
 pub use method::Method;
-pub use model::{FitOptions, Model, fit, fit_with};
+pub use model::{FitOptions, Model, UpdateOptions, fit, fit_with};
 #[doc(inline)]
 pub use negmm_data::{Encoder, Table};
 #[doc(inline)]

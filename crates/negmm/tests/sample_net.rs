@@ -45,6 +45,7 @@ fn job(data: &Arc<Dataset>, samples: usize, sinkhorn: Option<Sinkhorn>, training
         validation: (cut..rows).collect(),
         plan: training.plan(cut as usize),
         seed: 3,
+        initial: None,
     }
 }
 

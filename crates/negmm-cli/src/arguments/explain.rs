@@ -59,7 +59,8 @@ pub struct Explain {
     /// Columns of the data to copy to the output unchanged; a name with a comma goes in quotes
     #[arg(long, value_name = "COL,…", conflicts_with = "global")]
     pub keep: Option<Names>,
-    /// Significant digits of numbers in CSV and JSON [default: all, so that numbers read back as the same]
+    /// Significant digits of numbers in CSV and JSON [default: 4 on a terminal; in files and pipes all, so that numbers
+    /// read back as the same]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = digits)]
     pub digits: Option<usize>,
     /// Random seed of permutations and of rows that are drawn

@@ -22,8 +22,8 @@ pub struct Predict {
     /// or Arrow (.arrow, .feather); - for standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: String,
-    /// Significant digits of numbers in CSV and JSON; values of the target have as many as their sd [default: all, so that numbers
-    /// read back as the same]
+    /// Significant digits of numbers in CSV and JSON; values of the target have as many as their sd [default: 4 on a terminal; in
+    /// files and pipes all, so that numbers read back as the same]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = digits)]
     pub digits: Option<usize>,
     /// Central intervals of these coverages: lower_0.9, upper_0.9 …

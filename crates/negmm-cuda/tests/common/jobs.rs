@@ -62,6 +62,7 @@ fn job(data: &Arc<Dataset>, training: TrainingConfig, change: impl FnOnce(&mut N
         validation: (cut..data.len() as u32).collect(),
         plan: training.plan(cut as usize),
         seed: 3,
+        initial: None,
     };
     change(&mut job);
     job.network.outputs = job.objective.head().outputs();

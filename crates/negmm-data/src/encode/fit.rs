@@ -139,6 +139,38 @@ impl Encoder {
     }
 }
 
+impl EncodedTable {
+    /// Rows with targets encoded by an encoder that was fitted to others, for a model that goes on learning.
+    ///
+    /// # Errors
+    /// When a column is absent, a cell is not what its column must hold, or a target lies outside the bounds of the others.
+    pub fn by(encoder: &Encoder, table: &Table, roles: &ColumnRoles) -> Result<Self> {
+        let roles = roles.named_as_in(table);
+        let (data, mut told) = encoder.encode(table)?;
+        if let Some(novelty) = data.novelty() {
+            told.count_outside(novelty);
+        }
+        let targets = encoder.targets(table)?.into_owned();
+        let censored = encoder.censored_targets(table, &targets)?;
+        let (lowest, highest) = encoder.target.support.bounds();
+        if let Some(row) = targets.iter().position(|y| !(lowest..=highest).contains(y)) {
+            let message = format!("the target must be from {lowest} to {highest}, as in training, found {}", targets[row]);
+            return Err(table.at_cell(Error::data(message), row, &encoder.target.name));
+        }
+        let mut data = data.with_atoms(encoder.target.scaled_atoms()).with_bounds(encoder.target.scaled_bounds());
+        if let Some((lower, upper)) = encoder.target.intervals(&targets, censored.as_ref()) {
+            data = data.with_intervals(lower, upper);
+        }
+        let weights = encoder.sample_weights(table, roles.weight.as_deref())?.map(Cow::into_owned);
+        if let Some(weights) = &weights {
+            data = data.with_sample_weights(weights);
+        }
+        let (encoder, predicted, rows) = (encoder.clone(), encoder.predicted_rows(table.rows()), table.rows());
+        let warnings = told.sentences().into_iter().map(Warning::new).collect();
+        Ok(Self { encoder, data: Arc::new(data), predicted, rows, targets, censored, weights, time: None, warnings })
+    }
+}
+
 impl<'a> Fit<'a> {
     /// Learns from the training table; `roles` have the table's own names.
     fn new(table: &'a Table, target: &str, roles: &ColumnRoles, options: EncoderOptions) -> Result<Self> {

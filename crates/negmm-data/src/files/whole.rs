@@ -120,6 +120,16 @@ pub(crate) fn joined(name: &str, tables: &[(&str, &Table)]) -> Result<Table> {
     Ok(Table::of_checked(name, columns.into_iter(), 0, rows).with_typed_columns(types))
 }
 
+impl Table {
+    /// The rows of this table, then those of another with the same columns.
+    ///
+    /// # Errors
+    /// When the other has other columns, or cells of other types.
+    pub fn followed_by(&self, other: &Self) -> Result<Self> {
+        joined(self.name(), &[(self.name(), self), (other.name(), other)])
+    }
+}
+
 impl TableFiles {
     /// The columns of folders that files with these columns do not have themselves.
     ///

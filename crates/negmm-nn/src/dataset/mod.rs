@@ -51,6 +51,8 @@ pub struct Dataset {
     pub(crate) groups: Option<Vec<u32>>,
     /// The rank of each row's time; equal times have one rank.
     pub(crate) times: Option<Vec<u32>>,
+    /// The rows that the caller chose for validation.
+    pub(crate) held_out: Option<Vec<u32>>,
     pub(crate) window: Option<usize>,
     pub(crate) numbers: Vec<usize>,
     pub(crate) levels: Vec<CategoricalColumn>,
@@ -73,6 +75,7 @@ impl Dataset {
             sample_weights: Vec::new(),
             groups: None,
             times: None,
+            held_out: None,
             window: None,
             numbers: (0..features).collect(),
             levels: Vec::new(),
@@ -282,9 +285,27 @@ impl Dataset {
         self.window
     }
 
-    /// Splits the rows into training and validation rows, `fraction` of them for validation: the last ones if rows are windows in the
-    /// order of time, the newest ones if they have times, else at random.
+    /// Sets the rows for validation, which are then the same for every network.
+    #[must_use]
+    pub fn with_held_out(mut self, rows: Vec<u32>) -> Self {
+        self.held_out = Some(rows);
+        self
+    }
+
+    /// The rows for validation, where the caller chose them.
+    pub fn held_out(&self) -> Option<&[u32]> {
+        self.held_out.as_deref()
+    }
+
+    /// Splits the rows into training and validation rows: by the caller's choice, else `fraction` of them for validation: the last
+    /// ones if rows are windows in the order of time, the newest ones if they have times, else at random.
     pub fn holdout(&self, fraction: f64, rng: &mut Rng) -> (Vec<u32>, Vec<u32>) {
+        if let Some(held_out) = &self.held_out {
+            let mut is_held_out = vec![false; self.len()];
+            held_out.iter().for_each(|row| is_held_out[*row as usize] = true);
+            let train = (0..self.len() as u32).filter(|row| !is_held_out[*row as usize]).collect();
+            return (train, held_out.clone());
+        }
         match self.window {
             Some(_) => tail(self.len(), fraction),
             None => match (&self.times, &self.groups) {
@@ -391,6 +412,7 @@ impl Dataset {
             sample_weights: rows.iter().map(|row| self.sample_weights[*row as usize]).collect(),
             groups: self.groups.as_ref().map(|groups| numbered(rows.iter().map(|row| groups[*row as usize]))),
             times: self.times.as_ref().map(|times| rows.iter().map(|row| times[*row as usize]).collect()),
+            held_out: None,
             window: self.window,
             numbers: self.numbers.clone(),
             levels: Vec::new(),

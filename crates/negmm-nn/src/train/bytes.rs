@@ -73,8 +73,11 @@ impl Job {
             }
         };
         let description = JobDescription { fingerprint: self.data().fingerprint(), seed, work };
-        let rows = [Tensor::list("train", self.train()), Tensor::list("validation", self.validation())];
-        written(JOB, &description, &rows)
+        let mut lists = vec![Tensor::list("train", self.train()), Tensor::list("validation", self.validation())];
+        if let Self::Network(NetworkJob { initial: Some(initial), .. }) = self {
+            lists.push(Tensor::list("initial", initial.numbers()));
+        }
+        written(JOB, &description, &lists)
     }
 
     /// Reads a job from the bytes of [`Job::to_bytes`] and its data.
@@ -82,13 +85,15 @@ impl Job {
     /// # Errors
     /// When the bytes are no valid job, or a job with other data.
     pub fn from_bytes(bytes: &[u8], data: &Arc<Dataset>) -> Result<Self> {
-        let (JobDescription { fingerprint, seed, work }, train, validation) = read("job", || {
+        let (JobDescription { fingerprint, seed, work }, train, validation, initial) = read("job", || {
             let file = tensors_of(bytes)?;
             let tensors = Tensors::new(&file, "");
+            let is_given = file.names().into_iter().any(|name| name == "initial");
             Ok((
                 described(bytes, JOB)?,
                 numbers_of(&tensors, "train", None)?,
                 numbers_of(&tensors, "validation", None)?,
+                if is_given { Some(numbers_of::<f32>(&tensors, "initial", None)?) } else { None },
             ))
         })?;
         if fingerprint != data.fingerprint() {
@@ -98,7 +103,8 @@ impl Job {
         let (train, validation): (Arc<[u32]>, Arc<[u32]>) = (Vec::into(train), Vec::into(validation));
         let job = match work {
             Work::Network { network, objective, plan } => {
-                Self::Network(NetworkJob { network, objective, data, train, validation, plan, seed })
+                let initial = initial.map(|numbers| Parameters::from_numbers(&numbers)).transpose()?;
+                Self::Network(NetworkJob { network, objective, data, train, validation, plan, seed, initial })
             }
             Work::Trees { settings, cross_fitting_split } => {
                 Self::Trees(TreesJob { settings, data, train, validation, cross_fitting_split, seed })

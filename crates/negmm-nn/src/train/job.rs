@@ -8,7 +8,7 @@ use crate::callbacks::Callbacks;
 use crate::dataset::{Dataset, JointTargets};
 use crate::forest::{Forest, ForestConfig, TargetBins};
 use crate::linear::Linear;
-use crate::net::{Activation, Head, MixtureHead, Network, Stem};
+use crate::net::{Activation, Head, MixtureHead, Network, Parameters, Stem};
 use crate::ngboost::{Columns, NgBoost, Targets, TrainValidation, TrainedTrees};
 use negmm_dist::math::lanes::{Chunk, WIDTH};
 use negmm_dist::math::rng::Rng;
@@ -47,6 +47,8 @@ pub struct NetworkJob {
     pub plan: TrainingPlan,
     /// Random seed: initial parameters, order of rows, dropout.
     pub seed: u64,
+    /// The parameters before the first step, of a network that goes on learning; `None`: random ones.
+    pub initial: Option<Parameters>,
 }
 
 /// One boosted model to train.
@@ -169,7 +171,10 @@ impl Job {
 impl NetworkJob {
     /// The parameters before the first step.
     pub(crate) fn initial_parameters(&self) -> Vec<Chunk> {
-        self.objective.initial_parameters(&self.network, &mut Rng::new(self.seed, streams::PARAMETERS))
+        match &self.initial {
+            Some(parameters) => parameters.chunks().to_vec(),
+            None => self.objective.initial_parameters(&self.network, &mut Rng::new(self.seed, streams::PARAMETERS)),
+        }
     }
 
     /// The perturbation of each input in adversarial training: a fraction of its range over the training rows. Empty without
@@ -198,6 +203,9 @@ impl NetworkJob {
         objective.head().check().map_err(Error::options)?;
         if network.inputs != data.features() || network.outputs != objective.head().outputs() {
             return Err(Error::data("a network does not fit its data or its objective"));
+        }
+        if self.initial.as_ref().is_some_and(|initial| initial.chunks().len() != network.chunks()) {
+            return Err(Error::data("the parameters that a network starts from are not those of its shape"));
         }
         let targets = data.joint_targets().map(JointTargets::targets);
         match objective {

@@ -38,7 +38,7 @@ impl FoldData {
     /// rows the last of these; the others are trained on, unless they belong to a group or time that is held out.
     pub(super) fn split(data: &Arc<Dataset>, validation_fraction: f64, seed: u64) -> Self {
         let (mut train, mut validation) = data.holdout(validation_fraction, &mut Rng::new(seed, streams::VALIDATION));
-        if data.len() > VERY_MANY {
+        if data.len() > VERY_MANY && data.held_out().is_none() {
             let others = validation.len().saturating_sub(HELD_OUT_OF_VERY_MANY);
             let kept = validation.split_off(others);
             if data.groups().is_none() && data.times().is_none() {

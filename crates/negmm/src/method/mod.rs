@@ -202,6 +202,11 @@ impl Method {
     }
 
     /// As [`Method::settings`], mutable.
+    /// The training settings of its networks, where it has networks of one kind.
+    pub(crate) fn training_mut(&mut self) -> Option<&mut negmm_nn::train::TrainingConfig> {
+        self.settings_mut().network_mut().map(|network| &mut network.training)
+    }
+
     fn settings_mut(&mut self) -> &mut dyn MethodSettings {
         match self {
             Self::Auto(settings) => settings,

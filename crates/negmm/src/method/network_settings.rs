@@ -211,6 +211,7 @@ impl NetworkSettings {
             train: train.clone(),
             validation: validation.clone(),
             seed,
+            initial: None,
         }
     }
 

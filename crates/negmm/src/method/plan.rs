@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::Method;
+use super::Predictor;
 use super::folds::Folds;
 use crate::standardised::Pool;
-use negmm_dist::{Mixtures, Result};
+use negmm_dist::{Error, Mixtures, Result};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::train::{Job, NetworkJob, TreesJob};
 
@@ -43,6 +44,12 @@ impl Method {
         if data.is_on_disk() {
             self.settings().check_on_disk()?;
         }
+        if data.held_out().is_some() && self.as_auto().is_some() {
+            return Err(Error::options(
+                "auto holds out every row in turn, fold by fold, and has no rows by which all of it could stop: use ensemble, \
+                 ne-gmm, mdn, beta-nll, sample-net or ngboost",
+            ));
+        }
         self.settings().plan(data, seed)
     }
 }
@@ -51,6 +58,25 @@ impl Plan {
     /// The method with every data-dependent setting filled in.
     pub fn method(&self) -> &Method {
         &self.method
+    }
+
+    /// The same where the networks go on from those of `predictor`, whose target encoding is theirs too; the model's method stays
+    /// `method`, whatever the plan's schedule.
+    ///
+    /// # Errors
+    /// When these are not the networks of the plan.
+    pub(crate) fn going_on_from(self, predictor: &Predictor, method: &Method) -> Result<Self> {
+        let (Work::Networks { mut jobs, pool, .. }, Predictor::Networks { members, .. }) = (self.work, predictor) else {
+            return Err(Error::options(format!("{} has no networks that go on learning: fit it anew", self.method.name())));
+        };
+        let Some(first) = members.first().filter(|_| members.len() == jobs.len()) else {
+            return Err(Error::data("the model has other networks than its method"));
+        };
+        for (job, member) in jobs.iter_mut().zip(members) {
+            job.network = member.network.clone();
+            job.initial = Some(member.parameters.clone());
+        }
+        Ok(Self { method: method.clone(), work: Work::Networks { jobs, statistics: first.statistics.clone(), pool } })
     }
 
     /// The training jobs; [`Plan::finish`] takes their results in this order.

@@ -12,6 +12,7 @@ mod record;
 mod slopes;
 mod tensors;
 mod time_check;
+mod update;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,11 +25,13 @@ pub(crate) use file::{
 };
 pub use fingerprint::SeenRows;
 pub use fit::{FitOptions, fit, fit_with};
-pub use plan::{FitPlan, Fitted, HeldOut, plan, plan_scratch};
+pub use plan::{FitPlan, Fitted, HeldOut, plan, plan_scratch, plan_validated};
 pub use record::Record;
 pub(crate) use tensors::{
     Shape as PredictorShape, read as read_predictor, read_statistics, write as write_predictor, write_statistics,
 };
+
+pub use update::UpdateOptions;
 
 use crate::accelerator::{Accelerator, Helper};
 use crate::conformal::Calibration;

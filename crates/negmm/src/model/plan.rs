@@ -80,6 +80,31 @@ pub fn plan(table: &Table, target: &str, method: &Method, inputs: &ColumnRoles, 
     .with_background(table, BACKGROUND)
 }
 
+/// As [`plan`], where the caller chose the rows of the table for validation, which stop the training and select the checkpoint.
+///
+/// # Errors
+/// As [`plan`], and when the method is `auto`, a row is not in the table, or no other is left.
+pub fn plan_validated(
+    table: &Table,
+    target: &str,
+    method: &Method,
+    inputs: &ColumnRoles,
+    seed: u64,
+    validation: Vec<u32>,
+) -> Result<FitPlan> {
+    let known = validation.iter().all(|row| (*row as usize) < table.rows());
+    if !known || validation.len() >= table.rows() || inputs.sequence.is_some() {
+        return Err(Error::options("validation rows must be some of the rows of a table that is no sequence, not all"));
+    }
+    FitPlan::of(table, method, seed, || {
+        let mut encoded = encode(table, target, inputs, PreprocessingConfig::of(method, inputs))?;
+        encoded.data = Arc::new(Arc::unwrap_or_clone(encoded.data).with_held_out(validation));
+        Ok(Arc::new(encoded))
+    })
+    .map(|plan| FitPlan { describes_rows: true, ..plan })?
+    .with_background(table, BACKGROUND)
+}
+
 /// As [`plan`], for a table on disk: what is trained, and the model, have the same bits.
 ///
 /// # Errors
@@ -155,6 +180,12 @@ impl FitPlan {
     /// training ranges.
     pub(crate) fn without_extrapolation(self) -> Self {
         Self { extrapolates: false, describes_rows: false, background: None, ..self }
+    }
+
+    /// The same where the networks go on from those of a model, whose background stays.
+    pub(super) fn going_on_from(self, model: &Model) -> Result<Self> {
+        let method_plan = self.method_plan.going_on_from(&model.predictor, &model.method)?;
+        Ok(Self { method_plan, describes_rows: true, background: model.background.clone(), ..self })
     }
 
     /// The training jobs; [`FitPlan::finish`] takes their results in this order.

@@ -93,6 +93,7 @@ fn job(data: &Arc<Dataset>, seed: u64, training: TrainingConfig) -> NetworkJob {
         validation: (cut..rows).collect(),
         plan: training.plan(cut as usize),
         seed,
+        initial: None,
     }
 }
 
@@ -578,6 +579,7 @@ pub fn three_steps_of_adam_by_hand(engine: &dyn Engine) {
         validation: [].into(),
         plan: plain_training(epochs).learning_rate(0.1).plan(1),
         seed: 4,
+        initial: None,
     };
     let biases = |parameters: &Parameters| [0, 1, 2].map(|at| f64::from(parameters.numbers()[at * WIDTH]));
     let start = biases(&initial_parameters(engine, &job(1)));
