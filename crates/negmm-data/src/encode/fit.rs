@@ -154,7 +154,8 @@ impl EncodedTable {
         let censored = encoder.censored_targets(table, &targets)?;
         let (lowest, highest) = encoder.target.support.bounds();
         if let Some(row) = targets.iter().position(|y| !(lowest..=highest).contains(y)) {
-            let message = format!("the target must be from {lowest} to {highest}, as in training, found {}", targets[row]);
+            let message =
+                format!("the target must be from {lowest} to {highest}, as in training, found {}", targets[row]);
             return Err(table.at_cell(Error::data(message), row, &encoder.target.name));
         }
         let mut data = data.with_atoms(encoder.target.scaled_atoms()).with_bounds(encoder.target.scaled_bounds());

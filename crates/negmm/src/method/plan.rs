@@ -66,8 +66,12 @@ impl Plan {
     /// # Errors
     /// When these are not the networks of the plan.
     pub(crate) fn going_on_from(self, predictor: &Predictor, method: &Method) -> Result<Self> {
-        let (Work::Networks { mut jobs, pool, .. }, Predictor::Networks { members, .. }) = (self.work, predictor) else {
-            return Err(Error::options(format!("{} has no networks that go on learning: fit it anew", self.method.name())));
+        let (Work::Networks { mut jobs, pool, .. }, Predictor::Networks { members, .. }) = (self.work, predictor)
+        else {
+            return Err(Error::options(format!(
+                "{} has no networks that go on learning: fit it anew",
+                self.method.name()
+            )));
         };
         let Some(first) = members.first().filter(|_| members.len() == jobs.len()) else {
             return Err(Error::data("the model has other networks than its method"));

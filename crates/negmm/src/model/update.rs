@@ -12,7 +12,7 @@ use negmm_nn::dataset::split::holdout;
 const PART_OF_EPOCHS: usize = 4;
 
 /// Options of an update.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct UpdateOptions {
     /// Which column has weights, and what is known of the target.
@@ -26,12 +26,6 @@ pub struct UpdateOptions {
     pub learning_rate: Option<f64>,
     /// Seed of validation rows, order and dropout.
     pub seed: u64,
-}
-
-impl Default for UpdateOptions {
-    fn default() -> Self {
-        Self { inputs: ColumnRoles::default(), replayed: 0, epochs: None, learning_rate: None, seed: 0 }
-    }
 }
 
 impl Model {
