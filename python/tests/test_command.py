@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -34,3 +35,26 @@ def test_a_source_build_without_rust_ends_in_a_sentence(tmp_path):
     assert found.returncode == 1 and found.stdout == ""
     assert found.stderr.startswith("negmm is built from source with Rust 1.90 or newer, and cargo was not found: ")
     assert found.stderr.count("\n") == 1
+
+
+def test_numbers_on_a_terminal_have_the_digits_that_matter(tmp_path):
+    pty = external.module("pty")
+    (tmp_path / "d.csv").write_text("x,y\n" + "".join(f"{at},{at % 7}.25\n" for at in range(30)))
+    run = {"cwd": tmp_path, "check": True, "stderr": subprocess.DEVNULL}
+    subprocess.run([program(), "fit", "d.csv", "--target", "y", "--method", "constant", "-o", "m", "-q"], **run)
+
+    def printed(terminal: bool, *flags: str) -> list[str]:
+        ours, theirs = pty.openpty()
+        command = [program(), "predict", "m", "d.csv", *flags]
+        if not terminal:
+            return subprocess.run(command, **{**run, "stdout": subprocess.PIPE, "text": True}).stdout.splitlines()
+        with os.fdopen(theirs, "wb") as terminal_side:
+            subprocess.run(command, stdout=terminal_side, **run)
+        return os.read(ours, 100_000).decode().splitlines()
+
+    shown, whole = printed(True), printed(False)
+    assert len(shown) == len(whole) == 31 and shown[0] == whole[0]
+    assert len(shown[1]) < 14 < len(whole[1])
+    numbers = [[float(cell) for cell in line.split(",")] for line in (shown[1], whole[1])]
+    assert numbers[0] == [round(number, 3) for number in numbers[1]]
+    assert printed(True, "--digits", "17") == whole
