@@ -19,6 +19,7 @@ const MAX_PARAMETERS: usize = 100_000_000;
 
 /// A training job. It is fully specified: the result depends on it alone.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are few jobs, and what they hold is much larger")]
 pub enum Job {
     /// A network.
     Network(NetworkJob),
