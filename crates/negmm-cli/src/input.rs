@@ -107,18 +107,24 @@ pub fn stream(data: &str, schema: &Schema) -> Result<RowStream, Error> {
 /// Rows that are looked at together.
 const AT_ONCE: usize = 1 << 16;
 
-/// The types of columns that are copied from a CSV file to a format that has types, by all their cells. Standard input is read once:
-/// its cells are text.
+/// The types of columns that are copied from CSV files to a format that has types, by all their cells. Standard input and pipes are read
+/// once: their cells are text.
 pub fn kept_types(data: &str, keep: &[String], dialect: &Dialect) -> Result<Vec<KeptType>, Error> {
-    if data == "-" || keep.is_empty() || !Path::new(data).is_file() {
+    let path = Path::new(data);
+    let is_read_once = data == "-" || (path.exists() && !path.is_file() && !path.is_dir());
+    if is_read_once || keep.is_empty() {
         return Ok(Vec::new());
     }
     let schema = Schema { keep: keep.to_vec(), ..Schema::default() }.in_dialect(dialect)?;
     let mut stream = stream(data, &schema)?.allow_no_rows();
     let mut types: Vec<Option<KeptType>> = vec![None; keep.len()];
-    if let RowStream::Csv(_) = &stream {
+    if matches!(stream, RowStream::Csv(_) | RowStream::Files(_)) {
+        // Parquet files have types of their own.
         while let Some(chunk) = stream.next_chunk(AT_ONCE)? {
             types = chunk.kept.iter().zip(types).map(|(column, before)| column.type_of_cells(before)).collect();
+            if types.iter().all(|found| *found == Some(KeptType::Text)) {
+                break;
+            }
         }
     }
     Ok(types.into_iter().map(Option::unwrap_or_default).collect())

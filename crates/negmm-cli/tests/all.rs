@@ -26,6 +26,7 @@ mod refusals;
 mod report;
 mod scores;
 mod scratch;
+mod scratch_parquet;
 mod sequence;
 mod serve;
 mod serve_conformal;

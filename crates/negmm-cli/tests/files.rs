@@ -48,6 +48,89 @@ fn parts_give_the_bits_of_the_whole() {
 }
 
 #[test]
+fn other_commands_take_many_files() {
+    let folder = parts();
+    let table = |data: &str, command: &[&'static str], field: &str| {
+        let journal = format!("journal of {data}");
+        let word = |word: &&'static str| match *word {
+            "DATA" => data.to_string(),
+            "JOURNAL" => journal.clone(),
+            word => word.to_string(),
+        };
+        let arguments: Vec<String> = command.iter().map(word).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let found: serde_json::Value = serde_json::from_str(&ok(&folder, &arguments)).unwrap();
+        let mut table = found[field].clone();
+        for line in table.as_array_mut().into_iter().flatten() {
+            line["data"] = serde_json::Value::Null;
+            if line["metric"] == "seconds" {
+                *line = serde_json::Value::Null;
+            }
+        }
+        let text = table.to_string();
+        assert!(text.len() > 40, "{found}");
+        text
+    };
+    for (command, field) in [
+        (&["compare", "DATA", "--target", "y", "--methods", "constant", "--folds", "2", "--json"][..], "table"),
+        (
+            &[
+                "tune",
+                "DATA",
+                "--target",
+                "y",
+                "--methods",
+                "ne-gmm",
+                "--trials",
+                "2",
+                "--folds",
+                "2",
+                "--journal",
+                "JOURNAL",
+                "--json",
+            ],
+            "result",
+        ),
+    ] {
+        assert_eq!(table("parts", command, field), table("ok.csv", command, field), "{command:?}");
+    }
+    let explain = |data: &str| ok(&folder, &["explain", "ok.negmm", data, "--of", "sd", "--quiet"]);
+    assert_eq!(explain("parts"), explain("ok.csv"));
+    // Predictions in several files.
+    ok(&folder, &["predict", "ok.negmm", "ok.csv", "--keep", "y", "-o", "p.csv"]);
+    let predictions = String::from_utf8(folder.read("p.csv")).unwrap();
+    let (header, lines) = predictions.split_once('\n').unwrap();
+    let (first, second) = lines.split_at(lines.len() / 2 + lines[lines.len() / 2..].find('\n').unwrap() + 1);
+    std::fs::create_dir(folder.path("predictions")).unwrap();
+    folder.write("predictions/1.csv", format!("{header}\n{first}"));
+    folder.write("predictions/2.csv", format!("{header}\n{second}"));
+    let score = |data: &str| ok(&folder, &["score", data, "--target", "y", "--json"]);
+    assert_eq!(score("predictions"), score("p.csv"));
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn kept_columns_of_a_folder_have_their_types() {
+    let folder = Folder::with_model();
+    for (year, ids) in [(2024, [1, 2]), (2025, [30, 4])] {
+        std::fs::create_dir_all(folder.path(&format!("parts/year={year}"))).unwrap();
+        let rows = ids.map(|id| format!("0.5,a,{id},0{id}\n")).concat();
+        folder.write(&format!("parts/year={year}/a.csv"), format!("x,c,id,code\n{rows}"));
+    }
+    for data in ["parts", "parts/*/*.csv"] {
+        ok(&folder, &["predict", "ok.negmm", data, "--keep", "id,year,code", "-o", "p.parquet"]);
+        let table = negmm::Table::read(folder.path("p.parquet")).unwrap();
+        for (name, expected) in [("id", [1.0, 2.0, 30.0, 4.0]), ("year", [2024.0, 2024.0, 2025.0, 2025.0])] {
+            match table.column(name) {
+                Some(negmm::data::Column::Numbers(found)) => assert_eq!(found[..], expected),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        assert!(matches!(table.column("code"), Some(negmm::data::Column::Text { .. })), "leading zeros");
+    }
+}
+
+#[test]
 fn what_goes_wrong_with_many_files() {
     let folder = parts();
     folder.refused(

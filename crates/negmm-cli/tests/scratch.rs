@@ -34,14 +34,14 @@ fn folder(count: usize) -> Folder {
     folder
 }
 
-fn names(folder: &Folder) -> Vec<String> {
+pub fn names(folder: &Folder) -> Vec<String> {
     let files = std::fs::read_dir(folder.path("scratch")).unwrap();
     files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 /// Fits the data in memory and from a scratch file, and compares the models and the held-out predictions.
 #[track_caller]
-fn same(folder: &Folder, data: &str, more: &[&str]) {
+pub fn same(folder: &Folder, data: &str, more: &[&str]) {
     let fit = |model: &str, held_out: &str, scratch: &[&str]| {
         let first = ["fit", data, "--target", "y", "-o", model, "--held-out", held_out, "--quiet"];
         let outcome = folder.call(&[&first, scratch, more].concat());
@@ -91,13 +91,16 @@ fn targets_of_every_kind_have_the_same_bits() {
     folder.write("zeros.csv", text(|row| if row % 3 == 0 { "0".into() } else { format!("{}.5", row * 37 % 101) }));
     folder.write("truth.csv", text(|row| ["yes", "no"][row % 2].into()));
     folder.write("gaps.csv", text(|row| if row % 9 == 4 { String::new() } else { format!("{}.25", row % 31) }));
-    folder.write(
-        "comma.csv",
-        text(|row| format!("{},{}", row % 31, row % 9)).replacen(',', ";", 1).replace("\n0.", "\n0,"),
-    );
-    for data in ["count.csv", "zeros.csv", "truth.csv", "gaps.csv"] {
+    // Where x and y have decimal commas, 1.234 is a thousand, though it is also a plain number.
+    let comma =
+        |row: usize| format!("0,{};{}.{:03};{},{}\n", row * 7919 % 997, 1 + row % 8, row * 7 % 1000, row % 31, row % 9);
+    folder.write("comma.csv", format!("x;t;y\n{}", (0..160).map(comma).collect::<String>()));
+    for data in ["count.csv", "zeros.csv", "truth.csv", "gaps.csv", "comma.csv"] {
         same(&folder, data, &short);
     }
+    let inspected = folder.done(&["inspect", "disk.negmm", "--json"]).json();
+    let thousands = inspected["inputs"].as_array().unwrap().iter().find(|input| input["name"] == "t").unwrap();
+    assert!(thousands.to_string().contains("\"decimal\":\",\""), "{thousands}");
 }
 
 #[test]
@@ -146,6 +149,8 @@ fn what_cannot_be_learnt_from_a_scratch_file_is_refused() {
         2,
         "ngboost needs all rows in memory, not in a scratch file: learn from a sample of them, or use auto",
     );
+    let message = "rows in a scratch file are trained on the CPU: leave out --engine cuda";
+    refused("ok.csv", &["--engine", "cuda"], 2, message);
     let fit = ["fit", "ok.csv", "--target", "y", "-o", "new.negmm", "--scratch", "nowhere"];
     folder.refused(&fit, 1, "nowhere: the scratch folder does not exist");
     // Errors of data name the file and the row.
@@ -161,9 +166,9 @@ mod unix {
     use crate::common::wait_until;
 
     /// A fit from a scratch file that takes for ever.
-    fn endless(folder: &Folder, model: &str) -> Child {
+    fn endless(folder: &Folder, data: &str, model: &str) -> Child {
         let fit =
-            ["fit", "ok.csv", "--target", "y", "-o", model, "--scratch", "scratch", "--steps", "100000000", "--quiet"];
+            ["fit", data, "--target", "y", "-o", model, "--scratch", "scratch", "--steps", "100000000", "--quiet"];
         folder.command(&fit).stderr(Stdio::piped()).spawn().unwrap()
     }
 
@@ -173,24 +178,35 @@ mod unix {
         folder
     }
 
-    /// Whether the process has scratch files open: they have no name.
-    fn has_scratch(child: &Child) -> bool {
+    /// The sizes of the scratch files that the process has open: that of the columns, and then that of the encoded rows. They have no
+    /// name.
+    fn scratch_files(child: &Child) -> Vec<u64> {
         let open = std::fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten().flatten();
         let is_scratch = |link: std::path::PathBuf| link.to_string_lossy().contains("/scratch/");
-        open.filter(|file| std::fs::read_link(file.path()).is_ok_and(is_scratch)).count() > 0
+        let scratch = open.filter(|file| std::fs::read_link(file.path()).is_ok_and(is_scratch));
+        scratch.filter_map(|file| Some(std::fs::metadata(file.path()).ok()?.len())).collect()
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn nothing_is_left_by_a_run_that_is_killed_or_interrupted() {
+        let folder = with_scratch();
+        folder.write("many.csv", rows(300_000));
         for (signal, code) in [("-KILL", None), ("-INT", Some(130)), ("-TERM", Some(143))] {
-            let folder = with_scratch();
-            let mut child = endless(&folder, "new.negmm");
-            wait_until("there is a scratch file", || has_scratch(&child));
-            assert!(names(&folder).is_empty(), "scratch files have no name");
-            assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
-            assert_eq!(child.wait().unwrap().code(), code);
-            assert!(names(&folder).is_empty());
+            for data in ["many.csv", "ok.csv"] {
+                let mut child = endless(&folder, data, "new.negmm");
+                if data == "many.csv" {
+                    wait_until("columns are written", || scratch_files(&child).first().is_some_and(|size| *size > 0));
+                    assert_eq!(scratch_files(&child).len(), 1, "rows are not encoded yet");
+                } else {
+                    let encoded = || matches!(scratch_files(&child)[..], [one, other] if one.min(other) > 0);
+                    wait_until("rows are encoded", encoded);
+                }
+                assert!(names(&folder).is_empty(), "scratch files have no name");
+                assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+                assert_eq!(child.wait().unwrap().code(), code);
+                assert!(names(&folder).is_empty());
+            }
         }
     }
 
@@ -198,8 +214,8 @@ mod unix {
     #[cfg(target_os = "linux")]
     fn two_runs_share_a_folder() {
         let folder = with_scratch();
-        let mut other = endless(&folder, "other.negmm");
-        wait_until("there is a scratch file", || has_scratch(&other));
+        let mut other = endless(&folder, "ok.csv", "other.negmm");
+        wait_until("there is a scratch file", || !scratch_files(&other).is_empty());
         let fit = ["fit", "ok.csv", "--target", "y", "-o", "disk.negmm", "--scratch", "scratch", "--method", "ne-gmm"];
         folder.done(&[&fit[..], &["--epochs", "3", "--hidden", "4"]].concat());
         assert!(folder.read("disk.negmm") == folder.read("ok.negmm"));

@@ -269,3 +269,28 @@ fn a_sample_is_some_rows_wherever_they_lie() {
     let first = table.row_number(0);
     assert!(error.contains(&format!("p/1.parquet, row {first}, column \"t\": ")), "{error}");
 }
+
+/// Different texts are held in memory, up to a limit.
+#[test]
+fn texts_of_a_scratch_table_have_a_limit() {
+    let folder = TempDir::new().unwrap();
+    let name = |row: usize| format!("town {row:03}");
+    let lines: String = (0..60).map(|row| format!("{row},{}\n", name(row))).collect();
+    write(folder.path(), "t.csv", format!("x,town\n{lines}"));
+    let towns: ArrayRef = Arc::new((0..60).map(|row| Some(name(row))).collect::<StringArray>());
+    write(folder.path(), "t.parquet", parquet(vec![("town", towns)]));
+    let scratch = negmm::data::Scratch::in_folder(folder.path()).unwrap();
+    for file in ["t.csv", "t.parquet"] {
+        let read = |bytes: usize| {
+            let path = folder.path().join(file);
+            negmm::data::ScratchTable::read_files(&[path], &Dialect::default(), &scratch, bytes)
+        };
+        // A level is 8 bytes of text, and 64 beside it.
+        assert_eq!(read(60 * 72).unwrap().rows(), 60);
+        let error = read(60 * 72 - 1).unwrap_err().to_string();
+        assert!(
+            error.contains("column \"town\": has 59 different texts and more, which do not fit into memory"),
+            "{error}"
+        );
+    }
+}
