@@ -69,6 +69,10 @@ class Forecaster(BaseEstimator):
         Bounds of the target.
     continuous : bool
         Predict a density even if the target looks discrete.
+    discrete : bool
+        Predict probabilities of values on a grid even if the target does not look discrete.
+    step : float or None
+        Step of the grid of a discrete target; None: the largest that all values share.
     preset : {"fast", "medium", "best"}
         Training effort.
     folds, components, hidden, steps, dropout
@@ -123,6 +127,8 @@ class Forecaster(BaseEstimator):
         lower: float | None = None,
         upper: float | None = None,
         continuous: bool = False,
+        discrete: bool = False,
+        step: float | None = None,
         preset: str = "medium",
         folds: int | None = None,
         components: int = 8,
@@ -146,6 +152,8 @@ class Forecaster(BaseEstimator):
         self.lower = lower
         self.upper = upper
         self.continuous = continuous
+        self.discrete = discrete
+        self.step = step
         self.preset = preset
         self.folds = folds
         self.components = components
@@ -179,6 +187,8 @@ class Forecaster(BaseEstimator):
             "lower": self.lower,
             "upper": self.upper,
             "continuous": bool(self.continuous),
+            "discrete": bool(self.discrete),
+            "step": self.step,
         }
         given = {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
         options = [(option_of(name), _text(value)) for name, value in given.items()]

@@ -279,6 +279,8 @@ class JointRegressor(RegressorMixin, BaseEstimator):
                 lower=None,
                 upper=None,
                 continuous=False,
+                discrete=False,
+                step=None,
                 seed=seed,
             )
             more: NamedColumns = [(name, np.ascontiguousarray(values[:, at])) for at, name in enumerate(names)]

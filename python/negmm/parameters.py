@@ -16,6 +16,8 @@ OF_FITTING: dict[str, tuple[str, str]] = {
         "bool",
         "Predict a density even if the target looks discrete or has atoms (values of many rows).",
     ),
+    "discrete": ("bool", "Predict probabilities of values on a grid even if the target does not look discrete."),
+    "step": ("float or None", "Step of the grid of a discrete target; None: the largest that all targets share."),
     "random_state": (
         "int, RandomState, Generator or None",
         "Random seed; the same seed gives the same model, byte for byte.",

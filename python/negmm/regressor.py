@@ -46,7 +46,7 @@ from negmm.validation import check_vector
 Self = TypeVar("Self", bound="DistributionRegressor")
 
 #: Parameters that are not options of a method: bounds of the target, and how to fit.
-FIT_PARAMETERS = ("lower", "upper", "continuous", "random_state", "n_jobs", "verbose")
+FIT_PARAMETERS = ("lower", "upper", "continuous", "discrete", "step", "random_state", "n_jobs", "verbose")
 
 #: The estimator of each method, by the method's name.
 ESTIMATORS: dict[str, type[DistributionRegressor]] = {}
@@ -239,7 +239,7 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, Regr
         X, y = with_target(X, y)
         X = self._check_X(X, reset=True, least_rows=METHODS[self.method]["least_rows"])
         self._names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
-        known = {name: getattr(self, name) for name in ("lower", "upper", "continuous")}
+        known = {name: getattr(self, name) for name in ("lower", "upper", "continuous", "discrete", "step")}
         seed = seed_of(self.random_state)
         return task_of(X, y, self._names, sample_weight, groups, dates, time, **known, seed=seed, censoring=censoring)
 

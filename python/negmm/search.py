@@ -370,10 +370,10 @@ def _described(estimator: DistributionRegressor) -> tuple[str, list[tuple[str, s
 
 def _target_of(estimators: Any) -> dict[str, Any]:
     """The target parameters of the estimators, which must be equal."""
-    names = ("lower", "upper", "continuous")
+    names = ("lower", "upper", "continuous", "discrete", "step")
     targets = [{name: getattr(estimator, name) for name in names} for estimator in estimators] or [{}]
     if any(other != targets[0] for other in targets):
-        raise ValueError("lower, upper and continuous must be the same for all estimators")
+        raise ValueError("lower, upper, continuous, discrete and step must be the same for all estimators")
     return targets[0]
 
 

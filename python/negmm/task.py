@@ -35,6 +35,8 @@ class Task(TypedDict):
     lower: float | None
     upper: float | None
     continuous: bool
+    discrete: bool
+    step: float | None
     seed: int
 
 
@@ -66,6 +68,8 @@ def task_of(
     lower: float | None,
     upper: float | None,
     continuous: bool,
+    discrete: bool = False,
+    step: float | None = None,
     seed: int,
     censoring: str | None = None,
     like: TargetColumns | None = None,
@@ -134,6 +138,8 @@ def task_of(
         lower=_number("lower", lower),
         upper=_number("upper", upper),
         continuous=continuous,
+        discrete=discrete,
+        step=_number("step", step),
         seed=seed,
     )
 

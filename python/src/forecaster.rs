@@ -43,6 +43,8 @@ pub struct Columns {
     lower: Option<f64>,
     upper: Option<f64>,
     continuous: bool,
+    discrete: bool,
+    step: Option<f64>,
 }
 
 /// Fits a forecaster of the series in `table` by `auto` with these options; `exchange` sends jobs to an executor, and
@@ -75,6 +77,7 @@ pub fn fit_forecaster(
         .sort(columns.sort);
     (roles.time, roles.series) = (time, series);
     let outcome = TargetSpec::default().lower(columns.lower).upper(columns.upper).continuous(columns.continuous);
+    let outcome = outcome.discrete(columns.discrete).step(columns.step);
     let table = table.get().0.clone();
     let tracker = Arc::new(ProgressTracker::default());
     let tracked = tracker.clone();

@@ -13,7 +13,7 @@ use crate::table::Table;
 /// The `target` is predicted from all columns of `table` but `weight`, `group` and those of `ignore`; the newest rows by `time` are
 /// held out. Types of text columns are inferred as for a CSV file;
 /// `dates` are date columns, each with its format where that is given. The target lies between `lower` and `upper`; a `continuous` one
-/// gets neither grid nor atoms; `censored` and `upper_end` are the columns of censoring.
+/// gets neither grid nor atoms, a `discrete` one a grid of this `step`; `censored` and `upper_end` are the columns of censoring.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Task {
@@ -29,6 +29,8 @@ pub struct Task {
     lower: Option<f64>,
     upper: Option<f64>,
     continuous: bool,
+    discrete: bool,
+    step: Option<f64>,
     seed: u64,
 }
 
@@ -46,6 +48,7 @@ impl Task {
         let format = |format: Option<String>| format.map(|format| format.parse()).transpose();
         let dates = dates.into_iter().map(|(name, word)| Ok((name, format(word)?))).collect::<negmm::Result<_>>();
         let mut outcome = TargetSpec::default().lower(lower).upper(upper).continuous(continuous);
+        (outcome.discrete, outcome.step) = (self.discrete, self.step);
         (outcome.censored, outcome.upper_end) = (self.censored, self.upper_end);
         let mut inputs = ColumnRoles::default().dates(dates.map_err(exception)?).target_spec(outcome).ignore(ignore);
         (inputs.weight, inputs.group, inputs.time) = (weight, group, time);

@@ -141,12 +141,30 @@ def test_truth_values_of_a_file_have_no_third_value(tmp_path):
     assert model.predict_dist(X).support() == (0, 1)
 
 
+@pytest.mark.parametrize("name", MIXTURES)
+def test_two_values_have_no_third(name):
+    X, y = counts()
+    dist = quick(name).fit(X, (y > 1).astype(float)).predict_dist(X[:20])
+    assert dist.support() == (0, 1)
+    np.testing.assert_allclose(dist.pmf(0) + dist.pmf(1), 1, rtol=1e-9)
+    assert not dist.pmf(2).any() and not dist.pmf(-1).any()
+
+
+def test_discrete_is_a_grid():
+    X, y = fractions()
+    dist = quick("ne-gmm", discrete=True, step=1e-5).fit(X, y).predict_dist(X[:5])
+    assert dist.measure == "discrete"
+    np.testing.assert_allclose(dist.ppf(0.3) * 1e5, np.round(dist.ppf(0.3) * 1e5), atol=1e-6)
+    assert quick("constant", discrete=True).fit(X, y).predict_dist(X[:5]).pmf(y[0]).all()
+
+
 CASES = {
     "truth": (answers, {}, []),
     "counts": (counts, {}, []),
     "zeros": (zeros, {}, []),
     "bounds": (fractions, {"lower": 0.0, "upper": 1.0}, ["--lower", 0, "--upper", 1]),
     "continuous": (counts, {"continuous": True}, ["--continuous"]),
+    "discrete": (fractions, {"discrete": True, "step": 1e-5}, ["--discrete", "--step", 1e-5]),
 }
 
 
@@ -182,6 +200,9 @@ def test_a_loaded_model_has_the_bounds(tmp_path):
     ("parameters", "message"),
     [
         ({"lower": 1, "upper": 0}, "lower must be below upper, found 1 and 0"),
+        ({"discrete": True, "step": 0.3}, 'column "share": the target must be a whole number of steps of 0.3 from'),
+        ({"discrete": True, "continuous": True}, "discrete contradicts continuous"),
+        ({"step": 0.1}, "step is of a grid"),
         ({"upper": np.nan}, "a bound must be a finite number, found NaN"),
         ({"lower": 0.5}, 'column "share": the target must be at least 0.5, found'),
     ],

@@ -247,6 +247,7 @@ impl DataFlags {
         let flags = &self.target;
         let continuous = flags.continuous.unwrap_or(false);
         let mut outcome = TargetSpec::default().continuous(continuous).lower(flags.lower).upper(flags.upper);
+        outcome = outcome.discrete(flags.discrete.unwrap_or(false)).step(flags.step);
         outcome.censored.clone_from(&flags.censored);
         outcome.upper_end.clone_from(&flags.target_upper);
         outcome.check()?;

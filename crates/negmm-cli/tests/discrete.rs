@@ -79,3 +79,73 @@ fn other_targets_have_no_mass_nll() {
         assert!(!text.contains("discrete") && !text.contains("mass") && !text.contains("grid"), "{text}");
     }
 }
+
+#[test]
+fn few_rows_are_read_as_many() {
+    let folder = Folder::new();
+    for count in [60, 600] {
+        folder.write("d.csv", grades(count));
+        assert!(folder.fit("d.csv", "m", &[]).text().contains("the target is discrete (steps of 1,"), "{count}");
+    }
+}
+
+#[test]
+fn a_target_is_discrete_where_it_is_declared_so() {
+    let folder = Folder::new();
+    // Hundredths to 3: no grid of few points.
+    let hundredths = |count: usize| {
+        let line = |row: usize| format!("{row},{}\n", (row * 7919 % 301) as f64 / 100.0);
+        format!("x,y\n{}", (0..count).map(line).collect::<String>())
+    };
+    folder.write("d.csv", hundredths(60));
+    assert!(!folder.fit("d.csv", "m", &[]).text().contains("discrete"));
+    for more in [&["--discrete"][..], &["--discrete", "--step", "0.01"], &["--discrete=true", "--step=0.01"]] {
+        let text = folder.fit("d.csv", "m", more).text();
+        assert!(text.contains("the target is discrete (steps of 0.01, at least 0)"), "{more:?} {text}");
+    }
+    let predicted = folder.done(&["predict", "m", "d.csv", "--quantiles", "0.5", "--equal", "1.005"]).text();
+    for line in predicted.lines().skip(1) {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        assert!((100.0 * cells[2] - (100.0 * cells[2]).round()).abs() < 1e-9 && cells[3] == 0.0, "{line}");
+    }
+    folder.write("c.toml", "discrete = true\nstep = 0.005\n");
+    let text = folder.fit("d.csv", "m", &["--config", "c.toml"]).text();
+    assert!(text.contains("steps of 0.005"), "{text}");
+    let compare = ["compare", "d.csv", "--target", "y", "--methods", "constant", "--folds", "2", "--discrete"];
+    assert!(folder.done(&compare).text().contains("mass NLL"));
+
+    let refused = |more: &[&str], code: i32, message: &str| {
+        folder.refused(
+            &[&["fit", "d.csv", "--target", "y", "-o", "no", "--method", "constant"], more].concat(),
+            code,
+            message,
+        );
+    };
+    refused(
+        &["--discrete", "--step", "0.5"],
+        1,
+        "d.csv, row 2, column \"y\": the target must be a whole number of steps of 0.5, found 0.93",
+    );
+    refused(&["--discrete", "--continuous"], 2, "discrete contradicts continuous: leave one of them out");
+    refused(&["--step", "0.5"], 2, "step is of a grid: declare the target discrete");
+    refused(&["--discrete", "--step", "0"], 2, "step must be finite and positive, found 0");
+    refused(&["--discrete", "--censored", "x"], 2, "discrete cannot be combined with a censored target");
+}
+
+#[test]
+fn steps_of_a_forecast_are_on_a_grid_where_it_is_stated() {
+    let folder = Folder::new();
+    let line = |row: usize| format!("{}\n", ((row * row * 7919) % 301) as f64 / 4.0);
+    folder.write("s.csv", format!("y\n{}", (0..60).map(line).collect::<String>()));
+    let fit = ["fit", "s.csv", "--sequence", "y", "-o", "m", "--preset", "fast", "--steps", "5"];
+    let quarters = |more: &[&str]| {
+        folder.done(&[&fit[..], more].concat());
+        let text = folder.done(&["predict", "m", "s.csv", "--quantiles", "0.31"]).text();
+        let last = |line: &str| line.split(',').next_back().unwrap().parse::<f64>().unwrap();
+        text.lines().skip(1).all(|line| (4.0 * last(line)).fract() == 0.0)
+    };
+    assert!(quarters(&["--discrete", "--step", "0.25"]) && !quarters(&["--continuous"]));
+    let refused = [&fit[..], &["--discrete", "--step", "0.5"]].concat();
+    let message = "s.csv, row 2, column \"y\": the target must be a whole number of steps of 0.5 from 0, found 23.25";
+    folder.refused(&refused, 1, message);
+}

@@ -2,9 +2,11 @@
 //!
 //! The sorted sample is cut into bins of about equal weight. Each bin is a component with the bin's mean and a widened
 //! sd; all are shrunk towards the sample's mean so that the variance stays. One more component is the normal distribution
-//! with the sample's mean and sd. Its weight maximises the likelihood of numbers that were left out of the bins.
+//! with the sample's mean and sd. Its weight maximises the likelihood of numbers that were left out of the bins. A sample on
+//! a grid has a mixture of another form, see [`crate::frequencies`].
 
 use crate::dataset::Dataset;
+use crate::frequencies::{OnGrid, frequency_mixture};
 use negmm_dist::Mixtures;
 
 /// How much the variance within a bin is widened: a sum of narrower components has gaps between them.
@@ -48,7 +50,21 @@ pub fn empirical_distribution(data: &Dataset, rows: &[u32]) -> Mixtures {
     if let Some(ends) = data.intervals().filter(|_| data.has_censored()) {
         (values, weights) = censored_sample(&pick(ends.lower()), &pick(ends.upper()), &weights);
     }
-    if values.is_empty() {
+    let on_grid = data.intervals().filter(|_| atoms.is_empty() && !others.is_empty() && !data.has_censored());
+    let frequencies = on_grid.and_then(|ends| {
+        let end = |list: &[f32], row: usize| f64::from(list[row]);
+        let number = |(row, (value, weight)): (&usize, (&f64, &f64))| OnGrid {
+            value: *value,
+            weight: *weight,
+            lower: end(ends.lower(), *row),
+            upper: end(ends.upper(), *row),
+        };
+        let sample: Vec<OnGrid> = others.iter().zip(values.iter().zip(&weights)).map(number).collect();
+        frequency_mixture(&sample, MAX_COMPONENTS)
+    });
+    if let Some(frequencies) = frequencies {
+        parts = frequencies;
+    } else if values.is_empty() {
         parts.push([rest, 0.0, 1.0]);
     } else {
         let mixture = empirical_mixture(&values, &weights, MAX_COMPONENTS);
@@ -101,7 +117,7 @@ fn normal_weight(sorted: &[(f64, f64)], most: usize) -> f64 {
 }
 
 /// Bins of about equal weight as components with the variance of the sample.
-fn bins(sorted: &[(f64, f64)], most: usize) -> Vec<Component> {
+pub(crate) fn bins(sorted: &[(f64, f64)], most: usize) -> Vec<Component> {
     let [_, mean, sd] = moments(sorted);
     let count = (libm::pow(sorted.len() as f64, BINS_POWER) as usize).clamp(1, most);
     let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
@@ -127,7 +143,7 @@ fn bins(sorted: &[(f64, f64)], most: usize) -> Vec<Component> {
 }
 
 /// Total weight, mean and sd.
-fn moments(sample: &[(f64, f64)]) -> Component {
+pub(crate) fn moments(sample: &[(f64, f64)]) -> Component {
     let total: f64 = sample.iter().map(|(_, weight)| weight).sum();
     let mean = sample.iter().map(|(y, weight)| weight * y).sum::<f64>() / total;
     let variance = sample.iter().map(|(y, weight)| weight * (y - mean) * (y - mean)).sum::<f64>() / total;

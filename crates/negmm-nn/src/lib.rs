@@ -6,6 +6,7 @@ pub mod callbacks;
 pub mod dataset;
 pub mod empirical;
 pub mod forest;
+pub mod frequencies;
 pub mod linear;
 pub mod loss;
 pub mod net;

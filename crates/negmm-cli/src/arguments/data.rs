@@ -91,6 +91,19 @@ pub struct TargetFlags {
         hide_possible_values = true
     )]
     pub continuous: Option<bool>,
+    /// Predict probabilities of values on a grid even if the target does not look discrete
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
+    pub discrete: Option<bool>,
+    /// Step of the grid of a --discrete target [default: the largest that all targets share]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = number)]
+    pub step: Option<f64>,
     /// Censoring indicator: 1 = right-censored, 0 = observed
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub censored: Option<String>,

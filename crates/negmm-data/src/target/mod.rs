@@ -16,7 +16,7 @@ use crate::target::moments::mean_and_sd;
 use negmm_dist::CensoredTargets;
 use negmm_dist::quote::quoted;
 use negmm_dist::weights::weight_of;
-use negmm_dist::{Error, Mixtures, Predictions, Result, Support};
+use negmm_dist::{Error, Hint, Mixtures, Predictions, Result, Support};
 use negmm_nn::net::Bounds;
 
 /// Encoded numbers are clipped here, in standard deviations: far beyond any data, and safe in 32-bit arithmetic.
@@ -48,6 +48,10 @@ pub struct Target {
     /// values are repeated. A density is not informative then, see [`negmm_dist::Predictions::mass_nll`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<f64>,
+    /// Whether it is learnt as a density, and predictions are rounded to the grid: where too few rows repeat a value to learn the
+    /// probabilities of cells.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rounded: bool,
     /// The values that it can have; all numbers in models of before 0.2.
     #[serde(default, skip_serializing_if = "Support::is_whole_line")]
     pub support: Support,
@@ -91,7 +95,15 @@ impl Target {
         let scale = if constant { CONSTANT_TARGET_SCALE * mean.abs().max(1.0) } else { sd };
         let read_as = table.numbers_type(name);
         let truth = read_as.as_ref().is_some_and(ColumnType::is_truth);
-        let shape = Shape::learn(numbers, target_spec, weights, truth);
+        let shape = Shape::learn(numbers, target_spec, weights, truth).map_err(|error| table.locate(error))?;
+        if let (true, Some(step)) = (target_spec.discrete, shape.support.step) {
+            let origin = shape.support.origin;
+            if let Some(row) = numbers.iter().position(|y| !discrete::on_grid(*y, origin, step)) {
+                let from = if origin == 0.0 { String::new() } else { format!(" from {}", short(origin)) };
+                let expected = format!("the target must be a whole number of steps of {}{from}", short(step));
+                return Err(table.at_cell(Error::data(format!("{expected}, found {}", numbers[row])), row, name));
+            }
+        }
         let (lower, upper) = shape.support.bounds();
         if let Some(row) = numbers.iter().position(|y| !(lower..=upper).contains(y)) {
             let bound = if numbers[row] < lower { ("least", lower) } else { ("most", upper) };
@@ -104,6 +116,7 @@ impl Target {
             scale,
             constant,
             grid: shape.support.step,
+            rounded: shape.rounded,
             support: shape.support,
             atoms: shape.atoms,
             marginal: Vec::new(),
@@ -209,6 +222,9 @@ impl Target {
     /// outermost have no outer end, and censoring intervals.
     pub fn intervals(&self, y: &[f64], known: Option<&CensoredTargets>) -> Option<(Vec<f32>, Vec<f32>)> {
         let scaled = |y: f64| ((y - self.mean) / self.scale) as f32;
+        if self.rounded {
+            return None;
+        }
         if let Some(step) = self.support.step {
             let (lowest, highest) = self.support.bounds();
             let end = |y: f64, bound: f64, side: f64| {
@@ -268,38 +284,56 @@ fn short(number: f64) -> String {
 struct Shape {
     support: Support,
     atoms: Option<Atoms>,
+    /// See [`Target::rounded`].
+    rounded: bool,
 }
 
 impl Shape {
-    /// Detects the support, within the bounds of the specification. A grid without negative values has the lower bound 0. An
-    /// atom at an end of the range is a bound. Truth values are 0 and 1 alone. Nothing is detected for censored targets, whose
-    /// cells are not the targets.
-    fn learn(numbers: &[f64], target_spec: &TargetSpec, weights: Option<&[f64]>, truth: bool) -> Self {
+    /// Detects the support, within the bounds of the specification. A grid without negative values has the lower bound 0, and
+    /// one of two values that both repeat has no third. An atom at an end of the range is a bound. Truth values are 0 and 1
+    /// alone. Nothing is detected for censored targets, whose cells are not the targets.
+    fn learn(numbers: &[f64], target_spec: &TargetSpec, weights: Option<&[f64]>, truth: bool) -> Result<Self> {
         let given = Support { lower: target_spec.lower, upper: target_spec.upper, ..Support::default() };
         if target_spec.continuous || target_spec.is_censored() {
-            return Self { support: given, atoms: None };
+            return Ok(Self { support: given, atoms: None, rounded: false });
         }
-        if truth && given.is_whole_line() {
+        if truth && given.is_whole_line() && target_spec.step.is_none() {
             let support = Support { lower: Some(0.0), upper: Some(1.0), step: Some(1.0), ..given };
-            return Self { support, atoms: None };
+            return Ok(Self { support, atoms: None, rounded: false });
         }
         let counting = numbers.iter().enumerate().filter(|(row, _)| weight_of(weights, *row) > 0.0);
         let counting: Vec<f64> = counting.map(|(_, number)| *number).collect();
         let least = counting.iter().copied().fold(f64::INFINITY, f64::min);
         let most = counting.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if let Some(step) = discrete::step(counting) {
-            let whole = |number: f64| (number / step - (number / step).round()).abs() < WHOLE;
-            let origin = if whole(least) { 0.0 } else { least };
+        let step = match (target_spec.discrete, target_spec.step) {
+            (false, _) => discrete::step(counting.clone()),
+            (true, Some(step)) => Some(step),
+            (true, None) => Some(discrete::common_step(counting.clone()).ok_or_else(|| {
+                Error::data("the targets share no step of a grid").with_hint(Hint::RelatedOption { option: "step" })
+            })?),
+        };
+        let atoms = Atoms::learn(numbers, weights);
+        // A value of many rows beside others that hardly repeat is an atom, unless the grid is stated.
+        let repeated = step.is_some_and(|step| discrete::repeats(counting.clone(), step));
+        let step = step.filter(|_| target_spec.discrete || repeated || atoms.is_none());
+        if let Some(step) = step {
+            // Of a stated step that not all are multiples of, most decide.
+            let whole = |number: &f64| (number / step - (number / step).round()).abs() < WHOLE;
+            let by_zero = whole(&least) || 2 * counting.iter().filter(|number| whole(number)).count() > counting.len();
+            let origin = if by_zero { 0.0 } else { least };
             let above = |bound: f64| origin + ((bound - origin) / step - WHOLE).ceil() * step;
             let below = |bound: f64| origin + ((bound - origin) / step + WHOLE).floor() * step;
-            let lower = given.lower.or((least >= 0.0).then_some(0.0)).map(above);
-            let support = Support { lower, upper: given.upper.map(below), step: Some(step), origin };
-            return Self { support, atoms: None };
+            let repeats = |end: f64| counting.iter().filter(|number| **number == end).count() > 1;
+            let two = least < most && numbers.iter().all(|y| *y == least || *y == most);
+            let two = (two && repeats(least) && repeats(most)).then_some((least, most));
+            let lower = given.lower.or(two.map(|two| two.0)).or((least >= 0.0).then_some(0.0)).map(above);
+            let upper = given.upper.or(two.map(|two| two.1)).map(below);
+            let support = Support { lower, upper, step: Some(step), origin };
+            return Ok(Self { support, atoms: None, rounded: !repeated && atoms.is_none() });
         }
-        let atoms = Atoms::learn(numbers, weights);
         let at = |end: f64| atoms.as_ref().is_some_and(|atoms| atoms.values.contains(&end)).then_some(end);
         let support = Support { lower: given.lower.or(at(least)), upper: given.upper.or(at(most)), ..given };
-        Self { support, atoms }
+        Ok(Self { support, atoms, rounded: false })
     }
 }
 
@@ -341,10 +375,45 @@ mod tests {
     #[test]
     fn truth_values_have_no_third_value() {
         let y: Vec<f64> = (0..12).map(|row| f64::from(row % 2)).collect();
-        let learnt = |truth| Shape::learn(&y, &TargetSpec::default(), None, truth).support;
-        assert_eq!(learnt(true).bounds(), (0.0, 1.0));
-        assert_eq!(learnt(true).step, Some(1.0));
-        // A count of which only 0 and 1 have been seen so far may be larger.
-        assert_eq!(learnt(false).bounds(), (0.0, f64::INFINITY));
+        let learnt = |y: &[f64], truth| Shape::learn(y, &TargetSpec::default(), None, truth).unwrap().support;
+        assert_eq!(learnt(&y, true).bounds(), (0.0, 1.0));
+        assert_eq!(learnt(&y, true).step, Some(1.0));
+        // As numbers too, and whatever the two are.
+        assert_eq!(learnt(&y, false), learnt(&y, true));
+        let other: Vec<f64> = y.iter().map(|y| 2.5 - 4.0 * y).collect();
+        assert_eq!((learnt(&other, false).bounds(), learnt(&other, false).step), ((-1.5, 2.5), Some(4.0)));
+        // A count that was 1 once may be larger, and three values may have a fourth.
+        let once: Vec<f64> = (0..12).map(|row| if row == 7 { 1.0 } else { 0.0 }).collect();
+        assert_eq!(learnt(&once, false).bounds(), (0.0, f64::INFINITY));
+        let three: Vec<f64> = (0..30).map(|row| f64::from(row % 3)).collect();
+        assert_eq!(learnt(&three, false).bounds(), (0.0, f64::INFINITY));
+        // Bounds that are stated hold.
+        // Few rows of many values are learnt as a density, and rounded; many as cells.
+        let of_rows = |rows: usize| -> Vec<f64> { (0..rows).map(|row| ((row * row) % 19) as f64).collect() };
+        let [few, many] =
+            [40, 400].map(|rows| Shape::learn(&of_rows(rows), &TargetSpec::default(), None, false).unwrap());
+        assert!(few.rounded && !many.rounded && few.support.step == many.support.step);
+        let stated = Shape::learn(&y, &TargetSpec::default().upper(5.0), None, false).unwrap().support;
+        assert_eq!(stated.bounds(), (0.0, 5.0));
+    }
+
+    #[test]
+    fn a_stated_grid_holds() {
+        let y = [0.0, 1.5, 3.25, 700.0];
+        let table = Table::new(vec![("y", Column::Numbers(y.to_vec()))]).unwrap();
+        let learnt = |spec: TargetSpec| Target::learn(&table, "y", &y, &spec, None);
+        let discrete = TargetSpec::default().discrete(true);
+        assert_eq!(learnt(TargetSpec::default()).unwrap().grid, None);
+        assert_eq!(learnt(discrete.clone()).unwrap().grid, Some(0.25));
+        assert_eq!(learnt(discrete.clone().step(0.05)).unwrap().grid, Some(0.05));
+        let refused = learnt(discrete.clone().step(0.5)).unwrap_err().to_string();
+        assert_eq!(refused, "row 3, column \"y\": the target must be a whole number of steps of 0.5, found 3.25");
+        let none = Table::new(vec![("y", Column::Numbers(vec![0.0, 1.0, std::f64::consts::PI]))]).unwrap();
+        let refused = Target::learn(&none, "y", &[0.0, 1.0, std::f64::consts::PI], &discrete, None).unwrap_err();
+        assert!(refused.to_string().starts_with("the targets share no step of a grid"), "{refused}");
+        for spec in [discrete.clone().continuous(true), discrete.clone().censored("c"), discrete.step(0.0)] {
+            assert!(spec.check().is_err(), "{spec:?}");
+        }
+        assert!(TargetSpec::default().step(1.0).check().is_err());
     }
 }

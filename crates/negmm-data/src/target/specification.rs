@@ -1,4 +1,4 @@
-//! The target specification: bounds, whether it is continuous, and the columns that describe its censoring.
+//! The target specification: bounds, whether it is continuous or discrete, and the columns that describe its censoring.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,12 @@ pub struct TargetSpec {
     /// Whether the target is continuous: neither grid nor atoms are detected.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub continuous: bool,
+    /// Whether the target is discrete, on a grid, whatever its values look like.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub discrete: bool,
+    /// The step of the grid of a `discrete` target; the largest that all targets share if not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<f64>,
     /// Lower bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
@@ -33,6 +39,18 @@ impl TargetSpec {
     #[must_use]
     pub fn continuous(self, continuous: bool) -> Self {
         Self { continuous, ..self }
+    }
+
+    /// Sets `discrete`.
+    #[must_use]
+    pub fn discrete(self, discrete: bool) -> Self {
+        Self { discrete, ..self }
+    }
+
+    /// Sets `step`.
+    #[must_use]
+    pub fn step(self, step: impl Into<Option<f64>>) -> Self {
+        Self { step: step.into(), ..self }
     }
 
     /// Sets `lower`.
@@ -80,8 +98,24 @@ impl TargetSpec {
     /// Validates the specification.
     ///
     /// # Errors
-    /// When the bounds are not finite, or not in order.
+    /// When the bounds are not finite, or not in order; when the step is not finite and positive, or of a target that is not
+    /// declared discrete; when a discrete target is declared continuous or censored.
     pub fn check(&self) -> Result<()> {
+        match self.step {
+            Some(step) if !(step.is_normal() && step > 0.0) => {
+                return Err(Error::option("step", format!("must be finite and positive, found {step}")));
+            }
+            Some(_) if !self.discrete => {
+                return Err(Error::option("step", "is of a grid: declare the target discrete"));
+            }
+            _ => {}
+        }
+        if self.discrete && self.continuous {
+            return Err(Error::option("discrete", "contradicts continuous: leave one of them out"));
+        }
+        if self.discrete && self.is_censored() {
+            return Err(Error::option("discrete", "cannot be combined with a censored target"));
+        }
         if let Some(bound) = self.lower.iter().chain(&self.upper).find(|bound| !bound.is_finite()) {
             return Err(Error::options(format!("a bound must be a finite number, found {bound}")));
         }

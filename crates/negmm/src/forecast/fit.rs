@@ -18,7 +18,7 @@ use crate::FitOptions;
 use crate::method::{Auto, LEAST_TRAINED, Method, Preset};
 use crate::model::{FitPlan, Fitted, plan};
 use negmm_data::{Column, ColumnRoles, Table, TargetSpec};
-use negmm_dist::{Error, Mixtures, Predictions, Result, Support, Warning};
+use negmm_dist::{Error, Hint, Mixtures, Predictions, Result, Support, Warning};
 use negmm_nn::train::{Callbacks, Job, Trained, train};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -143,6 +143,7 @@ impl ForecastPlan {
         watch: &SeriesWatch<'_>,
     ) -> Result<Self> {
         spec.check()?;
+        outcome.check()?;
         if outcome.is_censored() {
             return Err(Error::options("the steps of a sequence cannot be censored"));
         }
@@ -154,7 +155,11 @@ impl ForecastPlan {
         let histories = Histories::read(table, spec, None)?;
         let bounds = Support { lower: outcome.lower, upper: outcome.upper, ..Support::default() };
         bounds.check()?;
-        let support = if outcome.continuous { bounds } else { shared_support(bounds, &histories.series) };
+        let support = match () {
+            () if outcome.continuous => bounds,
+            () if outcome.discrete => stated_support(outcome, bounds, &histories.series, table, &spec.target)?,
+            () => shared_support(bounds, &histories.series),
+        };
         let own = histories.series.iter().map(|series| OwnSupport::of(series, support, outcome.continuous));
         let own: Vec<OwnSupport> = own.collect();
         let (holidays, histories, original) = without_holidays(spec, histories).map_err(|error| table.locate(error))?;
@@ -383,6 +388,35 @@ fn without_holidays(
     };
     let series = histories.series.iter().map(plain).collect();
     Ok((Some(effects), Histories { series, ..histories.clone() }, Some(histories.series)))
+}
+
+/// The support of a target that is declared discrete.
+fn stated_support(
+    outcome: &TargetSpec,
+    bounds: Support,
+    series: &[Series],
+    table: &Table,
+    target: &str,
+) -> Result<Support> {
+    let values: Vec<f64> =
+        series.iter().flat_map(|series| &series.values).copied().filter(|value| !value.is_nan()).collect();
+    let zeros = values.iter().filter(|value| **value == 0.0).count();
+    let lower = (zeros > 1 && values.iter().all(|value| *value >= 0.0)).then_some(0.0);
+    let origin = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let step = outcome.step.or_else(|| negmm_data::common_step(values)).ok_or_else(|| {
+        let error = Error::data("the targets share no step of a grid");
+        table.locate(error.with_hint(Hint::RelatedOption { option: "step" }))
+    })?;
+    for series in series.iter().filter(|series| series.parts.is_empty()) {
+        let off = |value: &f64| !(value.is_nan() || negmm_data::on_grid(*value, origin, step));
+        if let Some(at) = series.values.iter().position(off) {
+            let expected = format!("the target must be a whole number of steps of {step} from {origin}");
+            let error = Error::data(format!("{expected}, found {}", series.values[at]));
+            return Err(table.at_cell(error, series.rows[at], target));
+        }
+    }
+    let gridded = Support { lower: bounds.lower.or(lower), step: Some(step), origin, ..bounds };
+    gridded.check().map(|()| gridded)
 }
 
 /// A number of steps in words.

@@ -256,6 +256,7 @@ fn check_roles(roles: &ColumnRoles) -> Result<()> {
         () if roles.sequence.is_some() => refuse("a sequence"),
         () if roles.time.is_some() => refuse("a column of times"),
         () if roles.target_spec.is_censored() => refuse("censoring"),
+        () if roles.target_spec.discrete => refuse("a stated grid"),
         () if roles.target_spec.lower.is_some() || roles.target_spec.upper.is_some() => refuse("a bound"),
         () => Ok(()),
     }
