@@ -54,9 +54,11 @@ const MOST_MEMBERS: usize = 100;
 ///
 /// With fewer than 10 rows nothing is trained: the prediction is the targets' mean, with an sd that accounts for the
 /// uncertainty of mean and sd. With fewer than 50, folds have at least 3 rows, and the means and sds of networks are
-/// bounded. Rows of a group stay in one fold. Sequences, censored targets and targets at a bound are left to networks of
-/// the full number of steps, in 10 folds, and the constant, which for censored targets is the estimate of Kaplan and
-/// Meier; of a sequence the last third is held out block by block, by networks trained on the rows before the block.
+/// bounded. Rows of a group stay in one fold. Sequences and censored targets are left to networks of the full number of
+/// steps, in 10 folds, and the constant, which for censored targets is the estimate of Kaplan and Meier; of a sequence the
+/// last third is held out block by block, by networks trained on the rows before the block. Targets at a bound have all
+/// members but dropout networks, and no wide copies. With 256 features and more there are no frequencies and one repeat,
+/// and boosted trees where rows times features are at most two million.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 #[non_exhaustive]

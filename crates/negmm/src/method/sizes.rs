@@ -203,3 +203,75 @@ impl Sizes {
         (self.steps as f64 * passes.max(1.0)) as usize
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm_nn::net::Bounds;
+
+    fn data(rows: usize, features: usize) -> Dataset {
+        let mut data = Dataset::new(features);
+        (0..rows).for_each(|row| data.push(&vec![0.0; features], (row % 7) as f32));
+        data
+    }
+
+    /// Short networks, dropout networks, linear model, forest, boosted trees, tails.
+    fn kinds(sizes: &Sizes) -> [bool; 6] {
+        let Sizes { short_networks, dropout_networks, linear, forest, boosted_trees, tails, .. } = *sizes;
+        [short_networks, dropout_networks, linear, forest, boosted_trees, tails]
+    }
+
+    #[test]
+    fn rows_and_preset_decide_which_members_a_pool_has() {
+        let of = |rows: usize, preset: Preset| kinds(&Sizes::of(&data(rows, 1), preset));
+        for (rows, short, dropout) in [
+            (100, true, true),
+            (4_999, true, true),
+            (5_000, false, true),
+            (15_000, false, false),
+            (30_000, false, false),
+        ] {
+            assert_eq!(of(rows, Preset::Medium), [short, dropout, true, true, false, true], "{rows}");
+            assert_eq!(of(rows, Preset::Fast), [false, dropout, true, true, false, true], "{rows}");
+            assert_eq!(of(rows, Preset::Best), [short, dropout, true, true, true, true], "{rows}");
+        }
+        let censored = data(60, 1).with_intervals(vec![0.0; 60], vec![f32::INFINITY; 60]);
+        for preset in [Preset::Fast, Preset::Medium, Preset::Best] {
+            assert_eq!(kinds(&Sizes::of(&censored, preset)), [false; 6]);
+        }
+    }
+
+    #[test]
+    fn a_better_preset_trains_no_less() {
+        for rows in [60, 1_000, 6_000, 20_000, 40_000] {
+            let [fast, medium, best] =
+                [Preset::Fast, Preset::Medium, Preset::Best].map(|preset| Sizes::of(&data(rows, 1), preset));
+            for (less, more) in [(fast, medium), (medium, best)] {
+                let work =
+                    |sizes: &Sizes| [sizes.folds * sizes.repeats, sizes.steps, sizes.n_estimators, sizes.on_all_rows];
+                assert!(work(&less).iter().zip(work(&more)).all(|(less, more)| *less <= more), "{rows}");
+                assert!(kinds(&less).iter().zip(kinds(&more)).all(|(less, more)| *less <= more), "{rows}");
+            }
+        }
+    }
+
+    #[test]
+    fn very_wide_tables_have_trees_where_rows_are_few_and_no_embedding() {
+        let of = |rows: usize, features: usize| Sizes::of(&data(rows, features), Preset::Medium);
+        let (narrow, wide, long) =
+            (of(60, VERY_WIDE - 1), of(60, VERY_WIDE), of(MOST_CELLS_OF_TREES / VERY_WIDE + 1, VERY_WIDE));
+        assert!(!narrow.frequencies.is_empty() && !narrow.boosted_trees && narrow.repeats == 2);
+        assert!(wide.frequencies.is_empty() && wide.boosted_trees && wide.repeats == 1 && wide.on_all_rows == 2);
+        assert!(long.frequencies.is_empty() && !long.boosted_trees && long.repeats == 1);
+        let censored = data(60, VERY_WIDE).with_intervals(vec![0.0; 60], vec![f32::INFINITY; 60]);
+        assert!(!Sizes::of(&censored, Preset::Medium).boosted_trees);
+    }
+
+    #[test]
+    fn targets_at_a_bound_have_neither_dropout_networks_nor_tails() {
+        let at_bound = data(60, 1).with_bounds(Bounds { lower: Some(0.0), upper: None });
+        assert_eq!(kinds(&Sizes::of(&at_bound, Preset::Medium)), [true, false, true, true, false, false]);
+        let beyond = data(60, 1).with_bounds(Bounds { lower: Some(-9.0), upper: None });
+        assert_eq!(kinds(&Sizes::of(&beyond, Preset::Medium)), [true, true, true, true, false, true]);
+    }
+}

@@ -134,6 +134,7 @@ pub(super) fn fitted(rows: impl Iterator<Item = (f64, Likelihoods)>) -> Vec<Tail
 #[cfg(test)]
 mod tests {
     use super::*;
+    use negmm_dist::math::normal;
 
     fn held_out(y: Vec<f64>) -> HeldOutRows {
         let rows = y.len();
@@ -193,5 +194,30 @@ mod tests {
         assert!(robust_score(&held_out, &mixtures, 0, 1.0) < 130.0);
         let near = robust_score(&held_out, &mixtures, 1, 1.0) - score(&held_out, &mixtures, 1, 1.0);
         assert!((0.0..0.02).contains(&near));
+    }
+
+    #[test]
+    fn extreme_quantiles_of_heavy_tails_are_exceeded_as_often_as_they_say() {
+        // Student's t with 2 degrees of freedom, whose distribution function is F(y) = (1 + y / sqrt(2 + y^2)) / 2.
+        let above = |y: f64| 0.5 * (1.0 - y / (2.0 + y * y).sqrt());
+        let quantile = |p: f64| (2.0 * p - 1.0) * (2.0 / (4.0 * p * (1.0 - p))).sqrt();
+        let held_out = held_out((0..4000).map(|row| quantile((f64::from(row) + 0.5) / 4000.0)).collect());
+        let mixtures = Mixtures::new(1, vec![1.0; 4000], vec![0.0; 4000], vec![1.3; 4000]).unwrap();
+        let tails = fitted((0..4000).map(|row| (1.0, likelihoods(&held_out, &mixtures, row))));
+        let beyond = |mixtures: &Mixtures| {
+            let row = mixtures.row(0);
+            let mass = |y: f64| {
+                let parts = row.weights.iter().zip(row.means.iter().zip(row.sds));
+                parts.map(|(weight, (mean, sd))| weight * normal::cdf((mean - y) / sd)).sum::<f64>()
+            };
+            let (mut low, mut high) = (0.0, 1e3);
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                if mass(middle) > 1e-3 { low = middle } else { high = middle }
+            }
+            above(low)
+        };
+        let (without, with) = (beyond(&mixtures), beyond(&with_tails(mixtures.clone(), tails.len(), |_| &tails)));
+        assert!(without > 0.01 && (0.0005..0.002).contains(&with), "{without} {with}");
     }
 }
