@@ -107,7 +107,10 @@ fn predictions_of_anybody_are_read_from_parquet_and_gzip() {
                 assert!([Some(0), Some(3)].contains(&outcome.code), "{arguments:?} {}", outcome.err);
                 let page = command.iter().any(|word| *word == "r.html").then(|| folder.read("r.html"));
                 let text = page.map_or(outcome.text(), |page| String::from_utf8(page).unwrap());
-                (text.replace(file, "FILE"), folder.names().contains(&"re.csv".into()).then(|| folder.read("re.csv")))
+                (
+                    text.replace(file, "FILE"),
+                    folder.names().iter().any(|name| name == "re.csv").then(|| folder.read("re.csv")),
+                )
             };
             let csv = of(&format!("{stem}.csv"));
             assert_eq!(of(&format!("{stem}.parquet")), csv, "{command:?}");
