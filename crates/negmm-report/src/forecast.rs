@@ -4,7 +4,7 @@ use negmm::Result;
 use negmm::data::Table;
 use negmm::forecast::{Backtest, BacktestOrigins, Forecaster, Histories};
 
-use crate::page::{Page, Section};
+use crate::page::{Page, Scores, Section};
 use crate::plot::{self, TextTable};
 use crate::report::Report;
 use crate::text::{counted, html, name, num, percent};
@@ -46,8 +46,7 @@ impl Report {
         let page = Page {
             target: name(&forecaster.transform().spec.target),
             facts,
-            scores,
-            scores_caption: SCORES_CAPTION,
+            scores: vec![Scores::new(SCORES_CAPTION, scores)],
             sections: sections
                 .into_iter()
                 .filter(|section| section.id == "scores" || !section.plots.is_empty())

@@ -4,7 +4,7 @@ use negmm::joint::{JointMetrics, REGION_COVERAGES};
 use negmm::{JointModel, Result, Table};
 
 use crate::joint_rows::JointRows;
-use crate::page::{Page, Section};
+use crate::page::{Page, Scores, Section};
 use crate::plot::{self, TextTable};
 use crate::report::Report;
 use crate::text::{count, counted, html, name, num, percent};
@@ -37,8 +37,10 @@ impl Report {
         let page = Page {
             target: targets.join(", "),
             facts: facts(model, &rows, table, source, [&metrics, &baseline]),
-            scores: score_table(model.method().name(), &targets, [&metrics, &baseline]),
-            scores_caption: SCORES_CAPTION,
+            scores: vec![Scores::new(
+                SCORES_CAPTION,
+                score_table(model.method().name(), &targets, [&metrics, &baseline]),
+            )],
             sections,
             rows: "{\"rows\":[]}".into(),
         };

@@ -30,6 +30,7 @@ mod diagnostics;
 mod evaluation_set;
 mod explanation;
 mod forecast;
+mod groups;
 mod highlights;
 mod importance;
 mod input_effect;

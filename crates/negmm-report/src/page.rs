@@ -29,12 +29,24 @@ pub struct Page {
     pub target: String,
     /// Sentences about model and rows, as HTML.
     pub facts: Vec<String>,
-    pub scores: TextTable,
-    /// The caption of the scores.
-    pub scores_caption: &'static str,
+    /// Tables of the first section.
+    pub scores: Vec<Scores>,
     pub sections: Vec<Section>,
     /// Single rows, as JSON for the page's script.
     pub rows: String,
+}
+
+/// A table of scores.
+pub struct Scores {
+    pub heading: &'static str,
+    pub caption: &'static str,
+    pub table: TextTable,
+}
+
+impl Scores {
+    pub fn new(caption: &'static str, table: TextTable) -> Self {
+        Self { heading: "Scores", caption, table }
+    }
 }
 
 /// A section of the page.
@@ -72,12 +84,11 @@ impl Page {
                 section.id, section.heading
             );
             page.push_str("<div class=\"plots\">\n");
-            if section.id == "scores" {
+            for Scores { heading, caption, table: scores } in self.scores.iter().filter(|_| section.id == "scores") {
                 let _ = writeln!(
                     page,
-                    "<div class=\"card\"><h3>Scores</h3>\n<p class=\"caption\">{}</p>\n{}</div>",
-                    self.scores_caption,
-                    table(&self.scores)
+                    "<div class=\"card\"><h3>{heading}</h3>\n<p class=\"caption\">{caption}</p>\n{}</div>",
+                    table(scores)
                 );
             }
             section.plots.iter().for_each(|plot| page.push_str(&figure(plot)));
@@ -90,7 +101,7 @@ impl Page {
         let _ = write!(
             page,
             "</main>\n<footer><p>Made by negmm {}. CRPS (continuous ranked probability score) and NLL (negative log likelihood) \
-             measure whole distributions; RMSE and MAE only the mean. This page is self-contained.</p></footer>\n\
+             measure whole distributions; RMSE measures the mean alone, MAE the median. This page is self-contained.</p></footer>\n\
              <script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
             env!("CARGO_PKG_VERSION"),
             self.rows,

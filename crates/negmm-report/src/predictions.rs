@@ -6,7 +6,7 @@ use negmm::{Error, Predictions, Result};
 use crate::diagnostics::Diagnostics;
 use crate::evaluation_set::EvaluationSet;
 use crate::highlights::highlights;
-use crate::page::{Page, Section};
+use crate::page::{Page, Scores, Section};
 use crate::plot;
 use crate::report::Report;
 use crate::reservoir::Reservoir;
@@ -125,8 +125,7 @@ impl Report {
         ];
         let page = Page {
             facts: facts(evaluation, &diagnostics, &target, form, source, notes),
-            scores: plot::score_table(None, &diagnostics),
-            scores_caption: SCORES_CAPTION,
+            scores: vec![Scores::new(SCORES_CAPTION, plot::score_table(None, &diagnostics))],
             rows: row_selector::rows(&target, evaluation, &diagnostics, &highlights, &[]),
             sections: sections.into_iter().filter(|section| !section.plots.is_empty()).collect(),
             target,

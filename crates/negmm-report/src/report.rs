@@ -1,16 +1,15 @@
 //! The report of a model: its sections and their order.
 
-use negmm::by_group::ScoresByGroup;
-use negmm::data::Column;
 use negmm::{Model, Result};
 use negmm_draw::{Style, escaped};
 
 use crate::diagnostics::Diagnostics;
 use crate::evaluation_set::{EvaluationSet, RowOrigin};
 use crate::explanation::explained;
+use crate::groups::groups;
 use crate::highlights::highlights;
 use crate::importance::importance;
-use crate::page::{Page, Section};
+use crate::page::{Page, Scores, Section};
 use crate::plot;
 use crate::row_selector;
 use crate::text::{count, counted, html, name, num, percent};
@@ -18,9 +17,9 @@ use crate::text::{count, counted, html, name, num, percent};
 /// The caption of the table of scores.
 const SCORES_CAPTION: &str = "Lower is better for all errors; the constant baseline predicts the same distribution for every row; \
     the coverage of an interval should be its nominal level.";
-
-/// Groups whose coverage is off that are named.
-const GROUPS_NAMED: usize = 5;
+/// The caption of the table of groups.
+const GROUPS_CAPTION: &str = "Categories and quantile bins of the inputs that matter most. Skill: 1 − CRPS / the constant's. *: the \
+    coverage is off by more than chance, even though all inputs are looked at.";
 
 /// A report of a model.
 pub struct Report {
@@ -83,10 +82,13 @@ impl Report {
         ];
         let rows = row_selector::rows(&target, evaluation, &diagnostics, &highlights, &importance);
         let held_out = model.record().validation.as_ref().filter(|_| evaluation.origin != RowOrigin::HeldOut);
+        let groups = groups(model, evaluation, &importance)?;
         let page = Page {
-            facts: [facts(model, all, &diagnostics, source), off_by_group(model, evaluation)?].concat(),
-            scores: plot::score_table(held_out, &diagnostics),
-            scores_caption: SCORES_CAPTION,
+            facts: facts(model, all, &diagnostics, source).into_iter().chain(groups.sentence).collect(),
+            scores: [Scores::new(SCORES_CAPTION, plot::score_table(held_out, &diagnostics))]
+                .into_iter()
+                .chain(groups.table.map(|table| Scores { heading: "Scores by group", caption: GROUPS_CAPTION, table }))
+                .collect(),
             sections: sections.into_iter().filter(|section| !section.plots.is_empty()).collect(),
             rows,
             target,
@@ -170,43 +172,6 @@ fn facts(model: &Model, evaluation: &EvaluationSet, diagnostics: &Diagnostics, s
         ));
     }
     with_notes(facts, evaluation)
-}
-
-/// A sentence about the categories and bins of inputs in which coverage is off by more than chance, if there are any.
-fn off_by_group(model: &Model, evaluation: &EvaluationSet) -> Result<Vec<String>> {
-    let Some(table) = &evaluation.table else { return Ok(Vec::new()) };
-    let mut scores = ScoresByGroup::default();
-    let predictions = (&evaluation.predictions, &model.baseline(evaluation.len()));
-    scores.add(Vec::new(), predictions, &evaluation.y, evaluation.weights.as_deref())?;
-    let mut off: Vec<(f64, String)> = Vec::new();
-    for input in model.encoder().inputs() {
-        let cells = table.column(&input.name).map_or(Vec::new(), cells);
-        for group in scores.of_cells(&cells) {
-            let Some((nominal, covered)) = group.worst() else { continue };
-            let place = format!("{} {}", html(&name(&input.name)), html(&name(&group.group)));
-            let rows = counted(group.rows, "row");
-            let words = format!("{place} ({} intervals cover {} of {rows})", percent(nominal), percent(covered));
-            off.push(((covered - nominal).abs(), words));
-        }
-    }
-    off.sort_by(|a, b| b.0.total_cmp(&a.0));
-    off.truncate(GROUPS_NAMED);
-    let words: Vec<String> = off.into_iter().map(|(_, words)| words).collect();
-    let sentence = format!("Coverage is off by more than chance for {}.", words.join(", "));
-    Ok(if words.is_empty() { Vec::new() } else { vec![sentence] })
-}
-
-/// The cells of a column as text; none of dates, which have no readable bins.
-fn cells(column: &Column) -> Vec<String> {
-    match column {
-        Column::Numbers(numbers) => {
-            numbers.iter().map(|number| if number.is_nan() { String::new() } else { number.to_string() }).collect()
-        }
-        Column::Text { codes, levels } => {
-            codes.iter().map(|code| levels.get(*code as usize).cloned().unwrap_or_default()).collect()
-        }
-        Column::Times(_) => Vec::new(),
-    }
 }
 
 /// The facts, and warnings about the rows.

@@ -261,6 +261,10 @@ fn the_group_whose_coverage_is_off_is_named() {
     let sentence = &sentence[..sentence.find("rows).").unwrap()];
     assert!(sentence.contains("site") && sentence.contains("north") && sentence.contains("south"), "{sentence}");
     assert!(!sentence.contains("below"), "{sentence}");
+    let table = html.split("<h3>Scores by group</h3>").nth(1).unwrap();
+    let table = &table[..table.find("</table>").unwrap()];
+    assert!(table.contains("site: north") && table.contains("x: below"), "{table}");
+    assert!(table.contains("% *</td>"), "{table}");
 }
 
 #[test]

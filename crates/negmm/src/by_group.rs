@@ -129,12 +129,21 @@ impl ScoresByGroup {
     /// The groups of several columns, each with the cells of all rows, whose coverage is off by more than chance even
     /// though all of them are looked at; the clearest first.
     pub fn off_in(&self, columns: &[(String, Vec<String>)]) -> Vec<(String, GroupScores)> {
-        let of = |(name, cells): &(String, Vec<String>)| {
-            let scores = self.among(cells, columns.len()).into_iter();
-            scores.map(|scores| (name.clone(), scores)).collect::<Vec<_>>()
+        Self::off(&self.of_columns(columns))
+    }
+
+    /// The scores by each of several columns; coverage counts as off only if it is so although there are several.
+    pub fn of_columns(&self, columns: &[(String, Vec<String>)]) -> Vec<(String, Vec<GroupScores>)> {
+        columns.iter().map(|(name, cells)| (name.clone(), self.among(cells, columns.len()))).collect()
+    }
+
+    /// Those of the groups whose coverage is off, the clearest first.
+    pub fn off(columns: &[(String, Vec<GroupScores>)]) -> Vec<(String, GroupScores)> {
+        let named = |(name, groups): &(String, Vec<GroupScores>)| {
+            let off = groups.iter().filter(|scores| scores.worst().is_some());
+            off.map(|scores| (name.clone(), scores.clone())).collect::<Vec<_>>()
         };
-        let mut off: Vec<(String, GroupScores)> = columns.iter().flat_map(of).collect();
-        off.retain(|(_, scores)| scores.worst().is_some());
+        let mut off: Vec<(String, GroupScores)> = columns.iter().flat_map(named).collect();
         let clear = |scores: &GroupScores| {
             scores.worst().map_or(0.0, |(nominal, covered)| {
                 (covered - nominal).abs() / (nominal * (1.0 - nominal) / scores.rows as f64).sqrt()
