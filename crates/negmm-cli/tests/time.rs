@@ -87,6 +87,39 @@ fn drift_is_reported() {
 }
 
 #[test]
+fn drift_of_the_target_given_the_inputs_is_reported() {
+    let folder = Folder::new();
+    let row = |row: u32| {
+        let x = noise(3 * row);
+        format!("{row},{x},{}\n", x + 0.2 * noise(3 * row + 1) + if row < 400 { 0.0 } else { 0.5 })
+    };
+    folder.write("f.csv", format!("no,x,y\n{}", (0..600).map(row).collect::<String>()));
+    let text = fit(&folder, "f.csv", &["--time", "no"]).text();
+    assert!(
+        text.contains("against oldest tenth: the target is ") && text.contains(" sd higher given the inputs"),
+        "{text}"
+    );
+    let drift = fit(&folder, "f.csv", &["--json"]).json()["drift"].clone();
+    assert!(drift["target"].as_f64().unwrap() > 2.0 && drift["inputs"].as_array().unwrap().is_empty(), "{drift}");
+}
+
+#[test]
+fn neighbours_in_time_with_errors_alike_are_warned_about() {
+    let folder = Folder::new();
+    // A season of 28 days that no calendar has: known neighbours tell it, what came before hardly.
+    let row = |row: u32| {
+        let (x, angle) = (noise(2 * row), f64::from(row % 28) / 28.0 * std::f64::consts::TAU);
+        let (year, month, day) = (2015 + row / 336, row / 28 % 12 + 1, row % 28 + 1);
+        format!("{year}-{month:02}-{day:02},{x:.4},{:.4}\n", 2.0 * angle.sin() + x + 0.5 * noise(2 * row + 1))
+    };
+    folder.write("f.csv", format!("day,x,y\n{}", (0..600).map(row).collect::<String>()));
+    let warned = fit(&folder, "f.csv", &[]).err;
+    assert!(warned.contains("the held-out scores are optimistic for newer rows"), "{warned}");
+    assert!(warned.contains("to hold out the newest rows, use --time day"), "{warned}");
+    assert!(!fit(&folder, "f.csv", &["--time", "day"]).err.contains("optimistic"));
+}
+
+#[test]
 fn folds_of_compare_and_tune_are_predicted_from_the_past() {
     let folder = Folder::new();
     folder.write("walk.csv", days(0, 200, true));

@@ -20,6 +20,8 @@ use negmm_dist::{Error, Result};
 const YEAR: f64 = 365.2425;
 /// Months of the year that must be seen before the time of year counts: in fewer it is the time itself once more.
 const FEWEST_MONTHS: usize = 3;
+/// Years after which the time of year has been seen before.
+const YEARS_OF_A_SEASON: f64 = 2.0;
 /// Harmonics of a phase: rush hours come twice a day, spring and autumn are not each other's opposite.
 const HARMONICS: usize = 2;
 /// Thirty million years from 1970: no time is so far away.
@@ -139,6 +141,16 @@ impl TimeEncoding {
             parts.push(TimePart::TimeOfDay);
         }
         Self { format, seconds: NumberEncoding::learn(seconds, weights), parts }
+    }
+
+    /// The features whose values do not come again: the time itself, and the time of year where training had less than two
+    /// years.
+    pub fn passing(&self) -> Vec<usize> {
+        let years = self.seconds.range.map_or(0.0, |(first, last)| (last - first) / (YEAR * DAY));
+        let passes = |part: &TimePart| matches!(part, TimePart::TimeOfYear) && years < YEARS_OF_A_SEASON;
+        let parts = self.parts_with_first().filter(|(_, part)| passes(part));
+        let parts = parts.flat_map(|(first, part)| first..first + part.features());
+        (0..usize::from(self.seconds.varies())).chain(parts).collect()
     }
 
     /// The parts, each with the index of its first feature.

@@ -4,7 +4,7 @@
 //! drawn at random among all others, their neighbours in time included. Independent rows have the same errors both ways.
 
 use crate::model::Drift;
-use negmm_data::{EncodedTable, Encoder, TimeOrder};
+use negmm_data::{EncodedTable, Encoder, Encoding, TimeOrder};
 use negmm_dist::math::rng::Rng;
 use negmm_dist::{Hint, Result, Warning, streams};
 use negmm_nn::dataset::Dataset;
@@ -24,6 +24,11 @@ const BLOCKS: usize = 16;
 /// Standard errors and ratio of mean absolute errors beyond which the difference counts.
 const CLEAR: f64 = 3.0;
 const LEAST_RATIO: f64 = 1.1;
+/// The same for the correlation of errors of neighbours: where it is this large, known neighbours make errors a tenth
+/// smaller. The newest rows must then be predicted worse, too, by this many standard errors.
+const NEIGHBOURS_CLEAR: f64 = 4.0;
+const LEAST_CORRELATION: f64 = 0.2;
+const ALIKE_CLEAR: f64 = 1.0;
 /// The forest, and the components of its targets.
 const FOREST: ForestConfig =
     ForestConfig { n_estimators: 20, min_samples_leaf: 3, max_features: 0.5, max_samples: MOST_ROWS };
@@ -44,19 +49,21 @@ pub(super) fn check(encoded: &EncodedTable, seed: u64) -> Result<(Option<Warning
     };
     let mut rows: Vec<u32> = (0..data.len() as u32).collect();
     rows.sort_by_key(|row| order.ranks[*row as usize]);
-    let drift = Drift::measured(encoded, order, &rows, residuals(data, encoder, order, &rows, seed)?);
+    let [by_line, by_forest] = residuals(data, encoder, order, &rows, seed)?;
+    let neighbours = Neighbours::of(&least([by_line, by_forest.clone()]));
+    let drift = Drift::measured(encoded, order, &rows, by_forest);
     if order.is_given {
         return Ok((None, drift));
     }
     let newest = &data.select(&rows[rows.len().saturating_sub(MOST_ROWS)..]).filled();
     let ordered = Ordered { rows: (0..newest.len() as u32).collect(), data: newest };
-    let warning = ordered.warning(&order.name, seed)?;
+    let warning = ordered.warning(&order.name, &neighbours, seed)?;
     Ok((warning, drift))
 }
 
 impl Ordered<'_> {
     /// A warning where the newest rows are predicted clearly worse from the rows before them.
-    fn warning(&self, name: &str, seed: u64) -> Result<Option<Warning>> {
+    fn warning(&self, name: &str, neighbours: &Neighbours, seed: u64) -> Result<Option<Warning>> {
         let count = self.rows.len() / NEWEST_PART;
         let (past, newest) = self.rows.split_at(self.rows.len() - count);
         let mut rng = Rng::new(seed, streams::TIME_CHECK);
@@ -80,44 +87,83 @@ impl Ordered<'_> {
         let random = least(random);
         let ratio = mean(&forward) / mean(&random);
         let differences: Vec<f64> = forward.iter().zip(&random).map(|(forward, random)| forward - random).collect();
-        let is_clear = standard_errors(&differences) > CLEAR && ratio > LEAST_RATIO;
-        Ok(is_clear.then(|| {
-            let message = format!(
-                "the held-out scores are optimistic for newer rows: errors of simple models for the newest rows by {name:?} are \
-                 {} if they learn from older rows than if they learn from random ones",
+        let errors = standard_errors(&differences);
+        let why = if errors > CLEAR && ratio > LEAST_RATIO {
+            format!(
+                "errors of simple models for the newest rows by {name:?} are {} if they learn from older rows than if they learn \
+                 from random ones",
                 match ratio {
                     2.0.. => format!("{ratio:.1} times larger"),
                     _ => format!("{:.0} % larger", 100.0 * (ratio - 1.0)),
                 }
-            );
-            let settings = vec![("time", name.to_string())];
-            Warning::new(message).with_hint(Hint::SetOptions { settings }.when("to hold out the newest rows"))
-        }))
+            )
+        } else if neighbours.are_alike() && errors > ALIKE_CLEAR {
+            format!(
+                "rows that are neighbours by {name:?} have errors alike (correlation {:.2}), and rows that are held out at random \
+                 lie between such neighbours",
+                neighbours.correlation
+            )
+        } else {
+            return Ok(None);
+        };
+        let message = format!("the held-out scores are optimistic for newer rows: {why}");
+        let settings = vec![("time", name.to_string())];
+        Ok(Some(Warning::new(message).with_hint(Hint::SetOptions { settings }.when("to hold out the newest rows"))))
     }
 }
 
-/// Out-of-fold errors of a forest that does not know the time, in the order of `rows`.
-fn residuals(data: &Dataset, encoder: &Encoder, order: &TimeOrder, rows: &[u32], seed: u64) -> Result<Vec<f64>> {
+/// How alike the errors of rows are that are neighbours in time, of models that know nothing of the time but what comes
+/// again: the time of day and the day of the week.
+struct Neighbours {
+    /// The correlation of each error with the next.
+    correlation: f64,
+    /// The same in standard errors.
+    errors: f64,
+}
+
+impl Neighbours {
+    fn of(residuals: &[f64]) -> Self {
+        let center = mean(residuals);
+        let squares = residuals.iter().map(|residual| (residual - center) * (residual - center)).sum::<f64>();
+        let products: Vec<f64> = residuals.windows(2).map(|pair| (pair[0] - center) * (pair[1] - center)).collect();
+        let sum: f64 = products.iter().sum();
+        let error = products.iter().map(|product| product * product).sum::<f64>().sqrt();
+        Self { correlation: sum / squares, errors: sum / error }
+    }
+
+    fn are_alike(&self) -> bool {
+        self.errors > NEIGHBOURS_CLEAR && self.correlation > LEAST_CORRELATION
+    }
+}
+
+/// Out-of-fold errors of a linear model and a forest that know nothing of the time but what comes again, in the order of
+/// `rows`.
+fn residuals(data: &Dataset, encoder: &Encoder, order: &TimeOrder, rows: &[u32], seed: u64) -> Result<[Vec<f64>; 2]> {
     let first: usize = encoder
         .inputs()
         .iter()
         .take_while(|input| input.name != order.name)
         .map(|input| input.encoding.features())
         .sum();
-    let count = encoder.inputs().iter().find(|input| input.name == order.name).map_or(0, |own| own.encoding.features());
+    let passing = match encoder.inputs().iter().find(|input| input.name == order.name).map(|own| &own.encoding) {
+        Some(Encoding::Time(encoding)) => encoding.passing(),
+        Some(encoding) => (0..encoding.features()).collect(),
+        None => Vec::new(),
+    };
     let every = rows.len().div_ceil(MOST_ROWS);
     let rows: Vec<u32> = rows.iter().step_by(every).copied().collect();
     let mut data = data.select(&rows).filled();
-    data.clear_features(first..first + count);
+    passing.into_iter().for_each(|feature| data.clear_features(first + feature..first + feature + 1));
     let mut shuffled: Vec<u32> = (0..rows.len() as u32).collect();
     Rng::new(seed, streams::TIME_CHECK + 1).shuffle(&mut shuffled);
-    let mut residuals = vec![0.0; rows.len()];
+    let mut residuals = [vec![0.0; rows.len()], vec![0.0; rows.len()]];
     for part in 0..2 {
         let own: Vec<u32> = shuffled.iter().skip(part).step_by(2).copied().collect();
         let train: Vec<u32> = shuffled.iter().skip(1 - part).step_by(2).copied().collect();
-        let [_, predicted] = predictions(&data, &train, &own, seed)?;
-        for (row, predicted) in own.iter().zip(predicted) {
-            residuals[*row as usize] = f64::from(data.y()[*row as usize]) - predicted;
+        for (residuals, predicted) in residuals.iter_mut().zip(predictions(&data, &train, &own, seed)?) {
+            for (row, predicted) in own.iter().zip(predicted) {
+                residuals[*row as usize] = f64::from(data.y()[*row as usize]) - predicted;
+            }
         }
     }
     Ok(residuals)
@@ -156,9 +202,10 @@ fn predictions(data: &Dataset, train: &[u32], rows: &[u32], seed: u64) -> Result
     Ok([by_line, by_forest])
 }
 
-/// The errors of the model whose mean is smaller.
+/// The errors of the model whose mean size is smaller.
 fn least([first, second]: [Vec<f64>; 2]) -> Vec<f64> {
-    if mean(&first) < mean(&second) { first } else { second }
+    let size = |errors: &[f64]| mean(&errors.iter().map(|error| error.abs()).collect::<Vec<_>>());
+    if size(&first) < size(&second) { first } else { second }
 }
 
 fn mean(list: &[f64]) -> f64 {
