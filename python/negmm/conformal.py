@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from negmm import _native
 from negmm.censored import censored_bounds
 from negmm.distribution import Distribution
-from negmm.messages import python_errors
+from negmm.messages import python_errors, warn_of_seen
 from negmm.renamed import accepting_former_arguments
 from negmm.table import is_pandas
 from negmm.validation import check_vector
@@ -115,13 +115,14 @@ class ConformalMixin:
             )
         with python_errors(X):
             rows = self._rows(X)
-            self.model_ = self.model_.calibrated(
+            self.model_, seen = self.model_.calibrated(
                 rows,
                 check_vector(y),
                 by=_labels(by),
                 weights=_listed(sample_weight),
                 threads=self._threads(),
             )
+        warn_of_seen(seen)
         return self
 
     def _pieces_of(self, X: Any) -> list[Any]:

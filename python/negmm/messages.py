@@ -117,6 +117,16 @@ def python_errors(X: Any = None) -> Iterator[None]:
         raise
 
 
+def warn_of_seen(rows: int) -> None:
+    """Warns the caller of ``calibrate`` where so many of its rows were training rows."""
+    if rows:
+        sentence = (
+            f"{rows:,} of the rows {'was' if rows == 1 else 'were'} in the training data: "
+            "coverage is guaranteed only if the model has not seen the calibration rows"
+        )
+        warnings.warn(sentence, DataWarning, stacklevel=3)
+
+
 def warn(found: Sequence[Details | str]) -> None:
     """Warns the caller of a method of an estimator."""
     for warning in found:

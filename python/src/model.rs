@@ -160,7 +160,7 @@ impl Model {
     }
 
     /// The model with conformal prediction sets, calibrated on rows that it was not fitted to: their targets, and optionally the
-    /// group and the weight of each row.
+    /// group and the weight of each row. With it how many of these rows are training rows, about.
     #[pyo3(signature = (table, y, *, by, weights, threads))]
     fn calibrated(
         &self,
@@ -170,18 +170,19 @@ impl Model {
         by: Option<Vec<String>>,
         weights: Option<Vec<f64>>,
         threads: usize,
-    ) -> PyResult<Self> {
+    ) -> PyResult<(Self, u64)> {
         let (model, table, y) = (self.0.clone(), table.get().0.clone(), y.as_array().to_vec());
         let calibrated = interruptible(py, threads, move |_| {
             let (predictions, _) = model.predict_known(&table)?;
+            let seen = model.seen_rows_of(&table, &y)?.and_then(|seen| seen.training_rows()).unwrap_or(0);
             let (grouped, weighted) = (by.is_some(), weights.is_some());
             let labels = Labels { groups: by.unwrap_or_default(), weights: weights.unwrap_or_default() };
             let mut rows = CalibrationSet::default();
             rows.add(&predictions, &y, labels)?;
             let calibration = rows.calibration(grouped.then_some("by"), weighted.then_some("sample_weight"))?;
-            Ok(negmm::Model::clone(&model).calibrated(calibration))
+            Ok((negmm::Model::clone(&model).calibrated(calibration), seen))
         })?;
-        calibrated.map(Self::new).map_err(exception)
+        calibrated.map(|(model, seen)| (Self::new(model), seen)).map_err(exception)
     }
 
     /// For each row the predicted probability outside its conformal prediction set: of regions, or of central intervals.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from quick import quick
@@ -51,6 +53,18 @@ def test_calibrated_sets_have_their_coverage():
         np.testing.assert_array_equal(model.predict_interval(X, 0.9, guaranteed=True), np.stack([lower, upper], axis=1))
     plain = model.predict_region(X[:5], 0.9)
     np.testing.assert_array_equal(plain[0], model.predict_dist(X[:5]).hdr(0.9)[0])
+
+
+def test_training_rows_are_no_calibration_rows():
+    model, (X, y) = fitted(), rows(300)
+    with pytest.warns(UserWarning, match="300 of the rows were in the training data: coverage is guaranteed only if"):
+        model.calibrate(X, y)
+    new_X, new_y = rows(50, 1)
+    with pytest.warns(UserWarning, match="^1 of the rows was in the training data"):
+        model.calibrate(np.concatenate([new_X, X[:1]]), np.append(new_y, y[0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.calibrate(new_X, new_y)
 
 
 def test_groups_and_weights(tmp_path):

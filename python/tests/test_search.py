@@ -157,6 +157,14 @@ def test_regressors_of_skpro_are_compared():
     np.testing.assert_allclose(ours[["rmse", "crps", "mpiw"]], theirs[["rmse", "crps", "mpiw"]], rtol=0.01)
 
 
+def test_a_search_by_time_learns_from_the_past_alone():
+    drifting, space = Y + np.arange(120) / 10, {"max_depth": [1, 2]}
+    random, forward = (
+        negmm.tune(X, drifting, quick("ngboost"), space, folds=3, time=time) for time in (None, np.arange(120))
+    )
+    assert forward.table["crps"].min() > 1.5 * random.table["crps"].min()
+
+
 def test_a_search_continues_from_its_journal(tmp_path):
     space = {"max_depth": [1, 2, 3], "learning_rate": [0.05, 0.1]}
     first = negmm.tune(X, Y, quick("ngboost"), space, folds=2, journal=tmp_path / "journal")

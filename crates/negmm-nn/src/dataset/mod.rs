@@ -20,6 +20,7 @@ pub use joint_targets::JointTargets;
 use negmm_dist::Novelty;
 use negmm_dist::math::rng::Rng;
 pub use row_file::{RowFile, RowFileWriter};
+pub use row_hashes::hash_of;
 use split::{grouped_holdout, holdout, newest, tail};
 pub use target_encoding::TargetEncoding;
 #[doc(hidden)]

@@ -43,7 +43,7 @@ impl Dataset {
         self.each_row(|x, codes| {
             let numbers = x.iter().map(|x| u64::from(x.to_bits()));
             let codes = codes.iter().map(|code| u64::from(*code));
-            hashes.push(numbers.chain(codes).chain([targets[hashes.len()].to_bits()]).fold(0, mixed));
+            hashes.push(hash_of(numbers.chain(codes).chain([targets[hashes.len()].to_bits()])));
         });
         hashes
     }
@@ -53,12 +53,17 @@ impl Dataset {
         let mut hashes = Vec::with_capacity(self.len());
         self.each_row(|x, codes| {
             let numbers = x.iter().map(|x| u64::from(x.to_bits()));
-            hashes.push(numbers.chain(codes.iter().map(|code| u64::from(*code))).fold(0, mixed));
+            hashes.push(hash_of(numbers.chain(codes.iter().map(|code| u64::from(*code)))));
         });
         hashes.sort_unstable();
         let repeated: usize = hashes.chunk_by(|a, b| a == b).map(<[u64]>::len).filter(|rows| *rows > 1).sum();
         repeated as f64 / hashes.len().max(1) as f64
     }
+}
+
+/// A hash of numbers in their order, the same on every machine.
+pub fn hash_of(numbers: impl IntoIterator<Item = u64>) -> u64 {
+    numbers.into_iter().fold(0, mixed)
 }
 
 /// One step of a hash: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).

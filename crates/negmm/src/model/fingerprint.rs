@@ -64,7 +64,7 @@ impl SeenRows {
 
 impl Fingerprint {
     /// Of the hashes of training rows.
-    pub(super) fn new(mut hashes: Vec<u64>) -> Self {
+    pub(crate) fn new(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
         let repeated: usize = hashes.chunk_by(|a, b| a == b).map(<[u64]>::len).filter(|count| *count > 1).sum();
         let repeats = repeated as f64 / hashes.len().max(1) as f64;
@@ -75,7 +75,7 @@ impl Fingerprint {
     }
 
     /// How many rows with these hashes were seen.
-    pub(super) fn seen(&self, hashes: &[u64]) -> SeenRows {
+    pub(crate) fn seen(&self, hashes: &[u64]) -> SeenRows {
         let compared = || hashes.iter().filter(|hash| **hash <= self.shape.limit);
         let seen = compared().filter(|hash| self.hashes.binary_search(hash).is_ok()).count();
         SeenRows {

@@ -36,7 +36,7 @@ pub use update::UpdateOptions;
 use crate::accelerator::{Accelerator, Helper};
 use crate::conformal::Calibration;
 use crate::method::{Method, Predictor, Standardised};
-use fingerprint::Fingerprint;
+pub(crate) use fingerprint::Fingerprint;
 use negmm_data::{Encoder, Extrapolation, Table, Warnings};
 use negmm_dist::Novelty;
 use negmm_dist::math::lanes::Isa;
@@ -113,12 +113,34 @@ impl Model {
         Ok((self.predict_encoded(&data)?, warnings))
     }
 
+    /// The model with a fingerprint of what it was fitted to.
+    pub(crate) fn with_fingerprint(self, fingerprint: Fingerprint) -> Self {
+        Self { fingerprint: Some(fingerprint), ..self }
+    }
+
+    pub(crate) fn fingerprint(&self) -> Option<&Fingerprint> {
+        self.fingerprint.as_ref()
+    }
+
     /// How many rows of a table, with their targets, the model was fitted to; `None` for models of older versions.
     ///
     /// # Errors
     /// When the table cannot be encoded.
     pub fn seen_rows(&self, table: &Table) -> Result<Option<SeenRows>> {
         self.fingerprint.as_ref().map(|print| Ok(print.seen(&self.row_hashes(table)?))).transpose()
+    }
+
+    /// The same of a table without the column of the target: `y` has the target of each row that has a prediction.
+    ///
+    /// # Errors
+    /// When the table cannot be encoded, or there is not one target for each row.
+    pub fn seen_rows_of(&self, table: &Table, y: &[f64]) -> Result<Option<SeenRows>> {
+        let Some(print) = &self.fingerprint else { return Ok(None) };
+        let (data, _) = self.encoder.encode(table)?;
+        if data.len() != y.len() {
+            return Err(Error::options(format!("expected {} targets, found {}", data.len(), y.len())));
+        }
+        Ok(Some(print.seen(&data.row_hashes(y))))
     }
 
     /// A hash of each row of a table that has a prediction and a target.
