@@ -15,10 +15,10 @@ pub fn outside(warnings: &Warnings) -> Option<String> {
     Some(format!("{outside} of {rows} {lie} outside the ranges of training ({by} {most})"))
 }
 
-/// A sentence about rows that the model was fitted to, where there are some; `therefore` is what follows.
-pub fn seen(seen: &SeenRows, therefore: &str) -> Option<String> {
+/// A sentence about rows (or steps) that the model was fitted to, where there are some; `therefore` is what follows.
+pub fn seen(seen: &SeenRows, what: &str, therefore: &str) -> Option<String> {
     let about = if seen.compared < seen.rows { "about " } else { "" };
     let training = seen.training_rows()?;
-    let (rows, were) = (counted(seen.rows as usize, "row"), if training == 1 { "was" } else { "were" });
+    let (rows, were) = (counted(seen.rows as usize, what), if training == 1 { "was" } else { "were" });
     Some(format!("{about}{} of {rows} {were} in the training data: {therefore}", count(training as usize)))
 }

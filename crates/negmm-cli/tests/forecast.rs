@@ -49,7 +49,12 @@ fn steps_ahead_have_times_and_distributions() {
     let crps = |at: usize| scores["scores"][at]["crps"].as_f64().unwrap();
     assert!(crps(0) < 2.5 && crps(1) > 10.0, "{scores}");
     assert_eq!(scores["steps"].as_array().unwrap().len(), 24);
-    let text = folder.done(&["evaluate", "h.negmm", "h.csv", "--test-size", "72"]).text();
+    assert!(scores["skill"]["se"].as_f64().unwrap() > 0.0 && scores["scores"][0]["coverage90"].as_f64().unwrap() > 0.5);
+    assert_eq!(scores["training_rows"], 72);
+    let outcome = folder.done(&["evaluate", "h.negmm", "h.csv", "--test-size", "72"]);
+    let seen = "72 of 72 steps were in the training data: these scores are not of the future";
+    assert!(outcome.err.contains(seen), "{}", outcome.err);
+    let text = outcome.text();
     assert!(text.contains("of the best baseline") || text.contains("no better than"), "{text}");
     assert!(text.contains("by step ahead:"), "{text}");
     assert!(folder.done(&["inspect", "h.negmm"]).text().starts_with("forecasts of \"load\""));
@@ -240,4 +245,34 @@ fn a_hierarchy_adds_up_and_columns_are_kept() {
     assert!(scores.contains("energy score of all series and sums together, from 4 origins"), "{scores}");
     let refused = folder.call(&["predict", "s.negmm", "s.csv", "--keep", "absent"]);
     assert!(refused.code != Some(0) && refused.err.contains("\"absent\""), "{}", refused.err);
+}
+
+#[test]
+fn steps_after_the_training_are_new() {
+    let folder = Folder::new();
+    let series = |steps: usize| -> String {
+        let value = |step: usize| 10.0 + (step * step % 17) as f64 + (step % 5) as f64;
+        format!("y\n{}", (0..steps).map(|step| format!("{}\n", value(step))).collect::<String>())
+    };
+    folder.write("train.csv", series(120));
+    folder.write("all.csv", series(140));
+    let fit = ["fit", "train.csv", "--sequence", "y", "--horizon", "4", "-o", "m"];
+    let text = folder.done(&[&fit[..], &QUICK].concat()).text();
+    assert!(text.contains("skill"), "{text}");
+    let new = folder.done(&["evaluate", "m", "all.csv", "--test-size", "20", "--json"]);
+    assert!(!new.err.contains("training data") && new.json()["training_rows"] == 0, "{}", new.err);
+    let half = folder.done(&["evaluate", "m", "all.csv", "--test-size", "40", "--json"]);
+    assert!(half.err.contains("20 of 40 steps were in the training data"), "{}", half.err);
+    assert_eq!(half.json()["training_rows"], 20);
+}
+
+#[test]
+fn series_that_are_too_short_have_no_scores() {
+    let folder = Folder::new();
+    folder.write("s.csv", "y\n3\n5\n4\n");
+    let outcome =
+        folder.done(&[&["fit", "s.csv", "--sequence", "y", "--horizon", "3", "-o", "m"][..], &QUICK].concat());
+    let warned = "no series is long enough to hold out its end: forecasts 3 steps ahead were not scored";
+    assert!(outcome.err.contains(warned), "{}", outcome.err);
+    assert!(outcome.text().contains("no scores: the series are too short to hold out their end"), "{}", outcome.text());
 }

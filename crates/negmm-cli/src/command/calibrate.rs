@@ -114,7 +114,7 @@ fn read(calibrate: &Calibrate, data: &str, model: &Model, shared: &Shared) -> Re
     bar.clear();
     warn(shared.quiet, &[without_target.finish()?, warnings.sentences()].concat());
     let therefore = "coverage is guaranteed only if the model has not seen the calibration rows";
-    warn(shared.quiet, row_notes::seen(&seen, therefore).as_slice());
+    warn(shared.quiet, row_notes::seen(&seen, "row", therefore).as_slice());
     match &calibrate.towards {
         Some(towards) => {
             let dialect = calibrate.file.dialect()?;

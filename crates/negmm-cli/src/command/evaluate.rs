@@ -43,7 +43,7 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
         return Err(Error::options(format!("--by is not available for {what}")));
     }
     let Evaluation { metrics, baseline, skill, seen, warnings, groups } = scored(evaluate, &model, shared)?;
-    let sentence = row_notes::seen(&seen, "these scores are not of new rows");
+    let sentence = row_notes::seen(&seen, "row", "these scores are not of new rows");
     warn(shared.quiet, &[row_notes::outside(&warnings), sentence].into_iter().flatten().collect::<Vec<_>>());
     if shared.json {
         let mut value = metrics_json(&metrics);

@@ -16,11 +16,11 @@ use crate::arguments::predict::FutureFlags;
 use crate::arguments::{Compare, Evaluate, Predict, Shared};
 use crate::command::fit::with_bar;
 use crate::config::{DataConfig, FitConfig};
-use crate::console::{eprint, print, print_json, print_warnings};
+use crate::console::{eprint, print, print_json, print_warnings, warn};
 use crate::engine::Trainer;
 use crate::predictions::{Encoded, Format, PredictionFile};
 use crate::progress::Bar;
-use crate::{conformal_notes, format, input, text_table};
+use crate::{conformal_notes, format, input, row_notes, text_table};
 
 /// Sample paths of aggregates where no number is given.
 const PATHS: usize = 1_000;
@@ -126,10 +126,12 @@ fn weights(forecaster: &Forecaster) -> String {
 
 /// The held-out scores, and where they come from.
 fn held_out(forecaster: &Forecaster) -> String {
-    let mut lines = vec![["", "CRPS", "NLL"].map(str::to_string).to_vec()];
+    let mut lines = vec![["", "CRPS", "skill", "NLL", "in 90 %"].map(str::to_string).to_vec()];
     for score in forecaster.scores() {
         let nll = score.nll.map_or("–".into(), format::number);
-        lines.push(vec![score.name.clone(), format::number(score.crps), nll]);
+        let skill = score.skill.map_or(String::new(), |skill| text_table::with_error(skill.value, skill.se));
+        let covered = score.coverage90.map_or("–".into(), |covered| format!("{:.1} %", 100.0 * covered));
+        lines.push(vec![score.name.clone(), format::number(score.crps), skill, nll, covered]);
     }
     let heading = match forecaster.scored_origins() {
         Some(origins) => {
@@ -275,13 +277,21 @@ pub fn evaluate(forecaster: &Forecaster, evaluate: &Evaluate, shared: &Shared) -
     let histories = forecaster.histories(&table)?;
     print_warnings(shared.quiet, &histories.warnings);
     let rolling = forecaster.backtest(&table, &histories, origins)?;
+    let seen = forecaster.seen_steps(&histories, origins);
+    let sentence = seen.and_then(|seen| row_notes::seen(&seen, "step", "these scores are not of the future"));
+    warn(shared.quiet, sentence.as_slice());
     if shared.json {
-        return print_json(&rolling);
+        let mut value = json!(rolling);
+        value["training_rows"] = json!(seen.map(|seen| seen.training_rows().unwrap_or(0)));
+        return print_json(&value);
     }
     let verdict = rolling.best_baseline().map_or(String::new(), |best| {
         let than = format!("the best baseline, {:?}", best.name);
         match rolling.scores[0].crps < best.crps {
-            true => format!("CRPS {:.1} % below that of {than}", 100.0 * (1.0 - rolling.scores[0].crps / best.crps)),
+            true => {
+                let error = rolling.skill.map_or(String::new(), |skill| format!(" ± {:.1}", 100.0 * skill.se));
+                format!("CRPS {:.1}{error} % below that of {than}", 100.0 * (1.0 - rolling.scores[0].crps / best.crps))
+            }
             false => format!("no better than {than}"),
         }
     });

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use negmm::data::Warnings;
-use negmm::forecast::{ForecastPoint, Forecaster, Forecasts};
+use negmm::forecast::{BacktestOrigins, ForecastPoint, Forecaster, Forecasts};
 use negmm::model::SeenRows;
 use negmm::monitor::{Monitor, MonitorConfig};
 use negmm::{Error, Loaded, Model};
@@ -33,6 +33,8 @@ const CHUNK: usize = 16_384;
 const MOST_COUNTED: usize = 50_000;
 /// The fraction of equal rows among those of training above which an equal row is not taken as the same.
 const FEW_REPEATS: f64 = 0.01;
+/// What follows from rows that were learnt from.
+const NOT_NEW: &str = "the calibration of new rows is not known from them";
 
 /// The state of monitoring, as it is saved.
 #[derive(Serialize, Deserialize)]
@@ -205,7 +207,7 @@ fn see(
     bar.clear();
     state.counted.drain(..state.counted.len().saturating_sub(MOST_COUNTED));
     warn(shared.quiet, &[without_target.finish()?, warnings.sentences()].concat());
-    warn(shared.quiet, row_notes::seen(&seen, "the calibration of new rows is not known from them").as_slice());
+    warn(shared.quiet, row_notes::seen(&seen, "row", NOT_NEW).as_slice());
     if again > 0 {
         let (rows, were, are) = if again == 1 { ("row", "was", "is") } else { ("rows", "were", "are") };
         warn(shared.quiet, &[format!("{} {rows} {were} counted before and {are} left out", count(again))]);
@@ -235,6 +237,13 @@ fn see_series(
             histories.series.len()
         )));
     };
+    if seen.until.is_none() {
+        let mut origins = BacktestOrigins::default().stride(1);
+        origins.test_size = last;
+        let learnt = forecaster.seen_steps(&histories, origins);
+        let sentence = learnt.and_then(|learnt| row_notes::seen(&learnt, "step", NOT_NEW));
+        warn(shared.quiet, sentence.as_slice());
+    }
     let is_new = |point: &ForecastPoint| seen.until.is_none_or(|until| series.time(point.step(), clock) > until);
     let points: Vec<ForecastPoint> = forecaster.next_steps(&histories, last).into_iter().filter(is_new).collect();
     print_warnings(shared.quiet, &histories.warnings);

@@ -6,14 +6,15 @@ use serde::Serialize;
 
 use super::adaptive::AdaptiveAccumulator;
 use super::coherent::whole_scores;
-use super::step_scores::{COVERAGE, Sums, scored};
+use super::origin_skill::OriginSkill;
+use super::step_scores::{COVERAGE, Scores, Sums, scored};
 use super::{
     AdaptiveScores, ForecastPoint, Forecaster, Forecasts, Histories, Series, SeriesSpec, StepScores, fit_forecaster,
 };
 use crate::FitOptions;
 use crate::method::Auto;
 use negmm_data::Table;
-use negmm_dist::{Error, Result};
+use negmm_dist::{Error, Result, Skill};
 
 /// The origins of a backtest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct Backtest {
     pub scores: Vec<StepScores>,
     /// Scores of the forecaster at each step ahead.
     pub steps: Vec<StepScores>,
+    /// How much lower its CRPS is than that of the best baseline, with a standard error by origins.
+    pub skill: Option<Skill>,
     /// Scores of its adaptive conformal intervals.
     pub adaptive: AdaptiveScores,
     /// Mean energy scores of all series and sums of a hierarchy together.
@@ -203,6 +206,7 @@ impl Forecaster {
         let mut all = Sums::default();
         let mut steps = vec![Sums::default(); horizon];
         let mut baselines: Vec<_> = self.each_baseline(histories).map(|baseline| (baseline, Sums::default())).collect();
+        let mut skill = OriginSkill::new(baselines.len());
         let mut adaptive = AdaptiveAccumulator::new(COVERAGE);
         let series: Vec<&Series> = histories.series.iter().collect();
         let mut whole: Vec<[f64; 2]> = Vec::new();
@@ -213,13 +217,18 @@ impl Forecaster {
             whole.extend(whole_scores(&forecasts, &series, &y, self.model().record().seed));
             let Forecasts { points, predictions, .. } = forecasts;
             let units: Vec<f64> = points.iter().map(|point| changes[point.series]).collect();
-            for (point, scores) in points.iter().zip(scored(&predictions, &y, &units)?) {
-                all.add(&scores);
-                steps[point.ahead - 1].add(&scores);
+            let own = scored(&predictions, &y, &units)?;
+            for (point, scores) in points.iter().zip(&own) {
+                all.add(scores);
+                steps[point.ahead - 1].add(scores);
             }
+            let mut crps = vec![own.iter().map(Scores::crps).collect()];
             for ((_, predict), sums) in &mut baselines {
-                scored(&predict(&points), &y, &units)?.iter().for_each(|scores| sums.add(scores));
+                let scores = scored(&predict(&points), &y, &units)?;
+                scores.iter().for_each(|scores| sums.add(scores));
+                crps.push(scores.iter().map(Scores::crps).collect());
             }
+            skill.add(&points, &crps);
         }
         if all.rows == 0 {
             return Err(table.locate(Error::data("no forecast has an observed value to be scored by")));
@@ -230,6 +239,7 @@ impl Forecaster {
             origins,
             scores: [all.means("forecast", None)].into_iter().chain(baselines).collect(),
             steps: steps.map(|(step, sums)| sums.means("forecast", Some(step + 1))).collect(),
+            skill: skill.finish(),
             adaptive: adaptive.scores()?,
             whole: (!whole.is_empty()).then(|| {
                 let mean = |at: usize| whole.iter().map(|scores| scores[at]).sum::<f64>() / whole.len() as f64;

@@ -10,15 +10,16 @@ use super::held_out::{HeldOutPoints, Pooled};
 use super::holidays::HolidayEffects;
 use super::intermittent::{Intermittent, is_intermittent};
 use super::local_scale::LocationScale;
+use super::origin_skill::OriginSkill;
 use super::points::{LastParts, block, training_points};
 use super::scale::FAR;
 use super::supports::{Ends, OwnSupport, jitter, shared_support};
-use super::{ForecastPoint, Forecaster, Histories, Series, SeriesSpec, SeriesTransform};
+use super::{ForecastPoint, Forecaster, Histories, Series, SeriesSpec, SeriesTransform, seen};
 use crate::FitOptions;
 use crate::method::{Auto, LEAST_TRAINED, Method, Preset};
 use crate::model::{FitPlan, Fitted, plan};
 use negmm_data::{Column, ColumnRoles, Table, TargetSpec};
-use negmm_dist::{Error, Hint, Mixtures, Predictions, Result, Support, Warning};
+use negmm_dist::{Error, Hint, Interval, Mixtures, Predictions, Result, Support, Warning};
 use negmm_nn::train::{Callbacks, Job, Trained, train};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -85,9 +86,17 @@ pub struct ForecastPlan {
     learnt: Vec<usize>,
     scaling: Vec<LocationScale>,
     changes: Vec<f64>,
+    before: Before,
+    warnings: Vec<Warning>,
+}
+
+/// What was learnt from the series without their last parts, for the forecasts that are scored there.
+#[derive(Clone, Debug)]
+struct Before {
     /// The classical forecasts of the points that are scored.
     of_classical: Mixtures,
-    warnings: Vec<Warning>,
+    intermittent: Option<Intermittent>,
+    baselines: Vec<Baseline>,
 }
 
 /// What is decided before the networks are trained.
@@ -185,25 +194,30 @@ impl ForecastPlan {
             if distance == 0.0 { 0.0 } else { (distance / scaling.scale).clamp(-FAR, FAR) }
         };
         let changes: Vec<f64> = points.iter().zip(&scaling).enumerate().map(change).collect();
-        let scored_series = points
-            .chunk_by(|a, b| a.series == b.series)
-            .filter(|of| of.iter().any(|point| last_parts.is_scored(point)));
-        let all = Classical::fitted(series.len()) + scored_series.count();
+        let is_known =
+            |point: &ForecastPoint| series[point.series].values.get(point.step()).is_some_and(|value| !value.is_nan());
+        let scored = points.iter().copied().filter(|point| last_parts.is_scored(point) && is_known(point));
+        let scored: Vec<ForecastPoint> = scored.collect();
+        let scored_series = scored.chunk_by(|a, b| a.series == b.series).count();
+        let before = if scored.is_empty() { Vec::new() } else { last_parts.before(&series) };
+        let all = Classical::fitted(series.len()) + Classical::fitted(before.len()) + scored_series;
         let done = AtomicUsize::new(0);
         let each = || {
             (watch.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, all);
             !watch.cancel.load(Ordering::Relaxed)
         };
         let classical = Classical::fit(&series, &transform.seasonal_periods, spec.horizon, &each);
-        let is_known =
-            |point: &ForecastPoint| series[point.series].values.get(point.step()).is_some_and(|value| !value.is_nan());
-        let scored = points.iter().copied().filter(|point| last_parts.is_scored(point) && is_known(point));
-        let scored: Vec<ForecastPoint> = scored.collect();
+        let classical_before = Classical::fit(&before, &transform.seasonal_periods, spec.horizon, &each);
         let of_series: Vec<&Series> = series.iter().collect();
-        let of_classical = classical.watched(&of_series, &scored, &each);
+        let of_classical = classical_before.watched(&of_series, &scored, &each);
         Callbacks { cancel: watch.cancel, ..Callbacks::nothing() }.check_cancelled()?;
-        let intermittent = Intermittent::fit(&series, spec.horizon)
-            .filter(|intermittent| intermittent.is_better_than(&of_classical, &series, &scored));
+        let mut intermittent = Intermittent::fit(&series, spec.horizon);
+        let mut intermittent_before = Intermittent::fit(&before, spec.horizon).or_else(|| intermittent.clone());
+        if !intermittent_before.as_ref().is_some_and(|before| before.is_better_than(&of_classical, &series, &scored)) {
+            (intermittent, intermittent_before) = (None, None);
+        }
+        let baselines = Baseline::all(&transform, &before);
+        let before = Before { of_classical, intermittent: intermittent_before, baselines };
         let by_zeros: Vec<bool> = series
             .iter()
             .map(|series| intermittent.is_some() && is_intermittent(series.history(series.len() - 1)))
@@ -229,7 +243,7 @@ impl ForecastPlan {
         }
         let own_grids = !outcome.continuous;
         let recipe = Recipe { transform, classical, intermittent, support, own, own_grids, holidays, original };
-        Ok(Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, of_classical, warnings })
+        Ok(Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, before, warnings })
     }
 
     /// The training jobs; [`ForecastPlan::finish`] takes their results in this order.
@@ -242,11 +256,12 @@ impl ForecastPlan {
     /// # Errors
     /// When a job failed, or the results do not belong to the plan's jobs.
     pub fn finish(self, trained: Vec<Result<Trained>>) -> Result<FittedForecaster> {
-        let Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, of_classical, mut warnings } =
+        let Self { learning, recipe, series, last_parts, points, learnt, scaling, changes, before, mut warnings } =
             self;
         let Recipe { transform, classical, intermittent, support, own, own_grids, holidays, original } = recipe;
         let Fitted { model, held_out: of_networks, .. } = learning.finish(trained)?;
-        let model = model.extrapolating(None);
+        let fingerprint = seen::fingerprint(original.as_ref().unwrap_or(&series));
+        let model = model.extrapolating(None).with_fingerprint(fingerprint);
         let levels = series.first().map_or(0, |series| series.keys.len());
         let coherent = (!transform.spec.hierarchy.is_empty()).then(|| Coherent::independent(levels));
         let mut rest = Rest {
@@ -296,7 +311,8 @@ impl ForecastPlan {
         // Recent changes, too, are those of what came before the last parts.
         let earlier = points.iter().zip(&changes).filter(|(point, _)| !last_parts.has_target(point));
         let earlier: Vec<f64> = earlier.map(|(_, change)| *change).collect();
-        let recent = Baseline::recent(&transform, &earlier).error_distribution();
+        let recent_before = Baseline::recent(&transform, &earlier);
+        let recent = recent_before.error_distribution();
         let networks = of_networks.predictions.mixtures().filter(|networks| networks.len() == learnt.len());
         let networks = networks.map(|networks| {
             // Rows that networks do not learn have the recent changes in their place, and do not count.
@@ -312,7 +328,7 @@ impl ForecastPlan {
         let scaled =
             scaled.map(|mixtures| mixtures.rescaled_by_row(rows.iter().map(|row| scaling[*row].shift_and_scale())));
         let Pooled { weights, of_series: own_weights, mixtures: pooled } =
-            held_out.pooled([of_classical].into_iter().chain(scaled).collect());
+            held_out.pooled([before.of_classical].into_iter().chain(scaled).collect());
         rest.classical_weight = weights[0];
         rest.network_weight = if has_networks { weights[2] } else { 0.0 };
         let of_networks = |weights: &[f64]| if has_networks { weights[2] } else { 0.0 };
@@ -324,7 +340,9 @@ impl ForecastPlan {
         let pooled = spread_by(pooled, rest.spread);
         rest.copula = held_out.copula(&pooled);
         rest.scored = Some(ScoredOrigins::of(&held_out.points, &last_parts.first, &series));
+        let of_all = std::mem::replace(&mut rest.intermittent, before.intermittent);
         let pooled = rest.with_atoms(pooled, &of_series, &held_out.points);
+        rest.intermittent = of_all;
         let mean = |scores: Vec<f64>| scores.iter().sum::<f64>() / scores.len() as f64;
         // Scores are those of the values as they are, with the effects of holidays.
         let (mut pooled, mut y) = (pooled, held_out.y.clone());
@@ -341,9 +359,15 @@ impl ForecastPlan {
         let own: Vec<&OwnSupport> = held_out.own.iter().collect();
         rest.ends = Ends::fit((&held_out.points, &y, &pooled), &of_series, &held_out.own, &periods);
         pooled = rest.on_supports(pooled, (&of_series, &own), &held_out.points, &periods);
-        let scored = |name: &str, predictions: &Predictions| -> Result<Score> {
+        let mut of_points: Vec<Vec<f64>> = Vec::new();
+        let mut scored = |name: &str, predictions: &Predictions| -> Result<Score> {
             let nll = Some(mean(predictions.nll(&y)?)).filter(|nll| nll.is_finite());
-            Ok(Score { name: name.into(), crps: mean(predictions.crps(&y)?), nll })
+            let Interval { lower, upper } = predictions.interval(0.9)?;
+            let covered = y.iter().zip(lower.iter().zip(&upper)).filter(|(y, (low, high))| *low <= *y && *y <= *high);
+            let coverage90 = Some(covered.count() as f64 / y.len() as f64);
+            let crps = predictions.crps(&y)?;
+            of_points.push(crps.clone());
+            Ok(Score { name: name.into(), crps: mean(crps), nll, coverage90, skill: None })
         };
         let forecasts = Predictions::from(pooled).with_sound_support(support);
         rest.scores.push(scored("forecast", &forecasts)?);
@@ -353,11 +377,14 @@ impl ForecastPlan {
             let sampling = Sampling { copula: rest.copula, support, horizon, seed };
             rest.coherent = Some(Coherent::fit(known, &of_series, sampling)?);
         }
-        for baseline in rest.baselines.iter().chain([&rest.recent]) {
+        for baseline in before.baselines.iter().chain([&recent_before]) {
             let predictions = Predictions::from(baseline.of(original.as_ref().unwrap_or(&series))(&held_out.points))
                 .with_sound_support(support);
             rest.scores.push(scored(&baseline.name, &predictions)?);
         }
+        let mut skill = OriginSkill::new(of_points.len() - 1);
+        skill.add(&held_out.points, &of_points);
+        rest.scores[0].skill = skill.finish();
         rest.scores.retain(|score| score.crps.is_finite());
         let forecaster = Forecaster::new(transform, model, rest);
         if let (Some(own), Some(best)) = (forecaster.scores().first(), forecaster.best_baseline())
@@ -460,5 +487,78 @@ fn sized(auto: &Auto, rows: usize, horizon: usize) -> Auto {
         dropout: auto.dropout.or(Some(dropout)),
         embedding: auto.embedding.or(embedding),
         ..auto.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm_dist::math::rng::Rng;
+    use negmm_nn::dataset::Dataset;
+    use negmm_nn::train::CpuEngine;
+    use std::sync::Arc;
+
+    const STEPS: usize = 240;
+
+    /// The plan for a random walk with a season, whose last steps are moved.
+    fn planned(moved: usize) -> ForecastPlan {
+        let mut rng = Rng::new(5, 0);
+        let mut level = 0.0;
+        let value = |step: usize| {
+            level += rng.uniform() - 0.5;
+            let season = (std::f64::consts::TAU * step as f64 / 12.0).sin();
+            level + 2.0 * season + if step + moved >= STEPS { 40.0 * rng.uniform() } else { 0.0 }
+        };
+        let table = Table::new(vec![("y", Column::Numbers((0..STEPS).map(value).collect()))]).unwrap();
+        let spec = SeriesSpec::of("y").horizon(4).seasonal_periods(vec![12]);
+        let auto = Auto::default().hidden(vec![16]).steps(100);
+        ForecastPlan::new(&table, &spec, &auto, &TargetSpec::default(), 1).unwrap()
+    }
+
+    #[test]
+    fn networks_that_are_scored_have_learnt_nothing_of_the_last_part() {
+        let plan = planned(0);
+        let is_last: Vec<bool> = plan.learnt.iter().map(|row| plan.last_parts.has_target(&plan.points[*row])).collect();
+        // The targets of the last part are others, so that whoever learns from one of them is another.
+        let moved = |job: Job| {
+            let Job::Network(mut job) = job else { panic!("{job:?}") };
+            let y = job.data.y().iter().zip(&is_last).map(|(y, last)| if *last { 3.0 - y } else { *y });
+            let data = Dataset::from_parts(job.data.features(), job.data.x().to_vec(), y.collect());
+            job.data = Arc::new(data.with_numbers(job.data.numbers().to_vec()));
+            Job::Network(job)
+        };
+        let moved: Vec<Job> = plan.jobs().into_iter().map(moved).collect();
+        let held_out = |jobs: &[Job]| {
+            let trained = train(CpuEngine::all_cores(), jobs, &Callbacks::nothing());
+            plan.learning.clone().finish(trained).unwrap().held_out
+        };
+        let (before, after) = (held_out(&plan.jobs()), held_out(&moved));
+        assert_eq!(before.rows, after.rows);
+        let differs = |at: usize| {
+            let cdf = |predictions: &Predictions| predictions.row(at).cdf(0.3);
+            cdf(&before.predictions) != cdf(&after.predictions)
+        };
+        let (last, others): (Vec<usize>, Vec<usize>) =
+            (0..before.rows.len()).partition(|at| is_last[before.rows[*at] as usize]);
+        assert!(last.len() > 50 && others.len() > 100, "{} {}", last.len(), others.len());
+        assert_eq!(last.iter().filter(|at| differs(**at)).count(), 0);
+        assert_eq!(others.iter().filter(|at| !differs(**at)).count(), 0);
+    }
+
+    #[test]
+    fn classical_methods_that_are_scored_have_learnt_nothing_of_the_last_part() {
+        let (plan, moved) = (planned(0), planned(20));
+        let first = plan.last_parts.first[0];
+        assert!(first < STEPS - 20);
+        let of = |plan: &ForecastPlan| {
+            let points = plan.points.iter().filter(|point| plan.last_parts.is_scored(point));
+            let known: Vec<usize> =
+                points.enumerate().filter(|(_, point)| point.origin < STEPS - 20).map(|(row, _)| row).collect();
+            (known.len(), plan.before.of_classical.take(&known, |_| (1.0, 1.0)))
+        };
+        assert!(of(&plan).0 > 40, "{}", of(&plan).0);
+        assert_eq!(of(&plan), of(&moved));
+        // What will forecast the future has learnt from them.
+        assert_ne!(plan.recipe.classical, moved.recipe.classical);
     }
 }

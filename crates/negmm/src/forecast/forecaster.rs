@@ -20,7 +20,7 @@ use crate::model::{bytes_of, read, read_back, save, write};
 use crate::{Accelerator, Model};
 use negmm_data::Table;
 use negmm_dist::quote::quoted;
-use negmm_dist::{Distribution, Error, Mixtures, Predictions, Result, Support};
+use negmm_dist::{Distribution, Error, Mixtures, Predictions, Result, Skill, Support};
 
 /// Sd of what may follow a constant history, relative to its value.
 const CONSTANT_SD: f64 = 0.3;
@@ -237,6 +237,12 @@ pub struct Score {
     /// Mean NLL; `None` where it is not finite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nll: Option<f64>,
+    /// Coverage of central 90 % intervals; `None` in files of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage90: Option<f64>,
+    /// Of the forecaster: how much lower its CRPS is than that of the best baseline, with a standard error by origins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<Skill>,
 }
 
 /// The forecasts of a baseline.

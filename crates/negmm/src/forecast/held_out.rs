@@ -130,3 +130,34 @@ impl HeldOutPoints {
         Copula::nearest(&products)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm_dist::math::normal;
+    use negmm_dist::math::rng::Rng;
+
+    /// The spread of standard normal forecasts whose errors have an sd.
+    fn spread(sd: f64, count: usize) -> f64 {
+        let mut rng = Rng::new(3, 0);
+        let y: Vec<f64> = (0..count).map(|_| 5.0 + sd * normal::quantile(rng.uniform())).collect();
+        let points = (0..count).map(|origin| ForecastPoint { series: 0, origin, ahead: 1 }).collect();
+        // Points that do not count have absurd values.
+        let counts = (0..count).map(|row| f64::from(u8::from(row % 10 > 0))).collect();
+        let y = y.into_iter().enumerate().map(|(row, y)| if row % 10 > 0 { y } else { 1e6 }).collect();
+        let pooled = Mixtures::from_parts_unchecked(1, vec![1.0; count], vec![5.0; count], vec![1.0; count]);
+        HeldOutPoints { points, y, counts }.spread(&pooled)
+    }
+
+    #[test]
+    fn the_spread_makes_intervals_cover_and_is_shrunk_and_bounded() {
+        for sd in [0.75, 1.0, 1.3] {
+            assert!((spread(sd, 4_000) / sd - 1.0).abs() < 0.05, "{sd}: {}", spread(sd, 4_000));
+        }
+        assert_eq!((spread(0.1, 4_000), spread(9.0, 4_000)), (LEAST_SPREAD, MOST_SPREAD));
+        // Of 20 points, 18 of which count, less than half is believed.
+        let few = spread(1.45, 20);
+        assert!((1.02..1.25).contains(&few), "{few}");
+        assert_eq!(spread(1.3, 0), 1.0);
+    }
+}

@@ -46,6 +46,12 @@ impl LastParts {
         Self { first: series.iter().map(first).collect(), stride }
     }
 
+    /// The series before their last parts; without those that have no known value there.
+    pub(super) fn before(&self, series: &[Series]) -> Vec<Series> {
+        let known = series.iter().zip(&self.first).filter(|(series, first)| series.first < **first);
+        known.map(|(series, first)| series.until(*first)).collect()
+    }
+
     /// Whether the step that is forecast lies in the last part of its series.
     pub(super) fn has_target(&self, point: &ForecastPoint) -> bool {
         point.step() >= self.first[point.series]

@@ -243,6 +243,12 @@ impl Series {
         }
     }
 
+    /// Its first steps.
+    pub(super) fn until(&self, steps: usize) -> Self {
+        let first = |values: &[f64]| values[..steps].to_vec();
+        Self { values: first(&self.values), filled: first(&self.filled), ..self.clone() }
+    }
+
     /// The values from the first known one up to an origin, with gaps filled.
     pub(super) fn history(&self, origin: usize) -> &[f64] {
         &self.filled[self.first.min(origin)..=origin]

@@ -17,8 +17,10 @@ pub(super) const COVERAGE: f64 = 0.95;
 
 /// Bins of the PIT histogram.
 pub const STEP_PIT_BINS: usize = 10;
+/// The places of the 5 % and the 95 % quantile among the levels above.
+const ENDS: [usize; 2] = [2, 20];
 /// Sums per group of forecasts.
-const NUMBERS: usize = 8;
+const NUMBERS: usize = 9;
 
 /// Mean scores of a group of forecasts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -35,7 +37,9 @@ pub struct StepScores {
     pub crps: f64,
     /// Mean NLL.
     pub nll: f64,
-    /// Empirical coverage of the central 95 % interval.
+    /// Empirical coverage of the central 90 % interval.
+    pub coverage90: f64,
+    /// That of the central 95 % interval.
     pub coverage95: f64,
     /// Its mean width.
     pub width95: f64,
@@ -52,7 +56,7 @@ pub struct StepScores {
 
 /// The scores of one forecast.
 pub(super) struct Scores {
-    /// CRPS, NLL, whether the value lies in the interval, its width, the scaled absolute error of the median, the
+    /// CRPS, NLL, whether the value lies in the 90 % and in the 95 % interval, the width of the latter, the scaled absolute error of the median, the
     /// weighted interval score, the quantile loss, the absolute value.
     numbers: [f64; NUMBERS],
     /// The bin of the PIT histogram.
@@ -78,6 +82,7 @@ pub(super) fn scored(predictions: &Predictions, y: &[f64], units: &[f64]) -> Res
         numbers: [
             crps[row],
             nll[row],
+            f64::from(u8::from(quantiles[row][ENDS[0]] <= y[row] && y[row] <= quantiles[row][ENDS[1]])),
             f64::from(u8::from(lower[row] <= y[row] && y[row] <= upper[row])),
             upper[row] - lower[row],
             (y[row] - quantiles[row][median]).abs() / units[row],
@@ -98,6 +103,12 @@ pub(super) struct Sums {
     pit: [usize; STEP_PIT_BINS],
 }
 
+impl Scores {
+    pub(super) fn crps(&self) -> f64 {
+        self.numbers[0]
+    }
+}
+
 impl Sums {
     pub(super) fn add(&mut self, scores: &Scores) {
         self.rows += 1;
@@ -106,7 +117,8 @@ impl Sums {
     }
 
     pub(super) fn means(&self, name: &str, step: Option<usize>) -> StepScores {
-        let [crps, nll, coverage95, width95, mase, wis, loss, size] = self.numbers.map(|sum| sum / self.rows as f64);
+        let [crps, nll, coverage90, coverage95, width95, mase, wis, loss, size] =
+            self.numbers.map(|sum| sum / self.rows as f64);
         // Summed in order like every other score.
         let fraction = |count: usize| (0..count).fold(0.0, |sum, _| sum + 1.0 / self.rows as f64);
         StepScores {
@@ -115,6 +127,7 @@ impl Sums {
             rows: self.rows,
             crps,
             nll,
+            coverage90,
             coverage95,
             width95,
             mase,
@@ -122,5 +135,23 @@ impl Sums {
             wql: loss / if size > 0.0 { size } else { 1.0 },
             pit: self.pit.map(fraction),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use negmm_dist::Mixtures;
+
+    #[test]
+    fn intervals_have_their_ends() {
+        assert_eq!(ENDS.map(|at| WIS_LEVELS[at]), [0.05, 0.95]);
+        let normal = Predictions::from(Mixtures::new(1, vec![1.0; 3], vec![0.0; 3], vec![1.0; 3]).unwrap());
+        // The 90 % interval ends at 1.645, the 95 % interval at 1.960.
+        let scores = scored(&normal, &[1.6, -1.7, 2.0], &[1.0; 3]).unwrap();
+        let mut sums = Sums::default();
+        scores.iter().for_each(|scores| sums.add(scores));
+        let means = sums.means("", None);
+        assert_eq!((means.coverage90, means.coverage95), (1.0 / 3.0, 2.0 / 3.0));
     }
 }
