@@ -3,8 +3,8 @@
 //!
 //! Each series is cut four times. The program fits a forecaster to what comes before a cut, and `evaluate` scores it on what
 //! follows. A line for each cut: the CRPS relative to the best baseline's, as printed and in the future, their ratio (above 1:
-//! printed scores are too good), the CRPS of the future, and the coverage of its 95 % intervals. Then the geometric means of each
-//! set. Data from the folder `NEGMM_DATA`, else `../shared/data`.
+//! printed scores are too good), the CRPS of the future, and the coverage of its 90 % and 95 % intervals (90 %: NaN of programs
+//! that do not say it). Then the geometric means of each set, and its mean coverage. Data from the folder `NEGMM_DATA`, else `../shared/data`.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -63,6 +63,7 @@ struct Scores {
     printed: f64,
     real: f64,
     crps: f64,
+    covered: [f64; 2],
 }
 
 fn main() -> Result<(), String> {
@@ -72,7 +73,10 @@ fn main() -> Result<(), String> {
     let cuts: Vec<usize> = options.list("--cuts", (0..CUTS).collect())?;
     let preset: String = options.get("--preset", "medium".into())?;
     let threads: String = options.get("--threads", "1".into())?;
-    println!("{:11} cut {:>8} {:>8} {:>6} {:>10} {:>9}", "set", "printed", "real", "ratio", "CRPS", "in 95 %");
+    println!(
+        "{:11} cut {:>8} {:>8} {:>6} {:>10} {:>9} {:>9}",
+        "set", "printed", "real", "ratio", "CRPS", "in 90 %", "in 95 %"
+    );
     for set in SETS.iter().filter(|set| sets.iter().any(|name| name == set.name)) {
         let scores: Vec<Scores> = cuts
             .iter()
@@ -81,13 +85,17 @@ fn main() -> Result<(), String> {
         let mean = |of: &dyn Fn(&Scores) -> f64| {
             (scores.iter().map(|scores| of(scores).ln()).sum::<f64>() / scores.len() as f64).exp()
         };
+        let covered =
+            |at: usize| 100.0 * scores.iter().map(|scores| scores.covered[at]).sum::<f64>() / scores.len() as f64;
         println!(
-            "{:11} all {:8.3} {:8.3} {:6.3} {:10.4}",
+            "{:11} all {:8.3} {:8.3} {:6.3} {:10.4} {:7.1} % {:7.1} %",
             set.name,
             mean(&|scores| scores.printed),
             mean(&|scores| scores.real),
             mean(&|scores| scores.real / scores.printed),
             mean(&|scores| scores.crps),
+            covered(0),
+            covered(1),
         );
     }
     Ok(())
@@ -116,14 +124,15 @@ fn run(set: &Set, cut: usize, program: &str, preset: &str, threads: &str) -> Res
     let (held_out, scores) = (list(&fitted, "held_out")?, list(&fresh, "scores")?);
     let (printed, _) = relative(&held_out)?;
     let (real, crps) = relative(&scores)?;
-    let coverage = scores[0]["coverage95"].as_f64().unwrap_or(f64::NAN);
+    let covered = ["coverage90", "coverage95"].map(|name| scores[0][name].as_f64().unwrap_or(f64::NAN));
     println!(
-        "{:11} {cut:3} {printed:8.3} {real:8.3} {:6.3} {crps:10.4} {:7.1} %",
+        "{:11} {cut:3} {printed:8.3} {real:8.3} {:6.3} {crps:10.4} {:7.1} % {:7.1} %",
         set.name,
         real / printed,
-        100.0 * coverage
+        100.0 * covered[0],
+        100.0 * covered[1],
     );
-    Ok(Scores { printed, real, crps })
+    Ok(Scores { printed, real, crps, covered })
 }
 
 /// The CRPS of the forecaster relative to the best baseline's, and itself.

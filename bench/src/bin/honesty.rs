@@ -81,7 +81,8 @@ fn run(kind: &Kind, seed: u64, program: &str, preset: &str) -> Result<Outcome, S
         (Some(printed), Some(fresh)) => printed.as_f64().unwrap_or(f64::NAN) - fresh.as_f64().unwrap_or(f64::NAN),
         _ => (number(printed, &["/crps"])? / number(fresh, &["/crps"])?).ln(),
     };
-    let coverages = [printed, fresh].map(|scores| number(scores, &["/coverage/0.9"]).unwrap_or(f64::NAN));
+    let coverages =
+        [printed, fresh].map(|scores| number(scores, &["/coverage/0.9", "/coverage90"]).unwrap_or(f64::NAN));
     let words = ["optimistic", "have the inputs of another row", "too short"];
     Ok(Outcome { difference, coverages, warned: words.iter().any(|word| warnings.contains(word)) })
 }
