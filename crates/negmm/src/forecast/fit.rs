@@ -534,15 +534,14 @@ mod tests {
         };
         let (before, after) = (held_out(&plan.jobs()), held_out(&moved));
         assert_eq!(before.rows, after.rows);
-        let differs = |at: usize| {
-            let cdf = |predictions: &Predictions| predictions.row(at).cdf(0.3);
-            cdf(&before.predictions) != cdf(&after.predictions)
-        };
-        let (last, others): (Vec<usize>, Vec<usize>) =
-            (0..before.rows.len()).partition(|at| is_last[before.rows[*at] as usize]);
+        // The factor of the sds comes from the other folds.
+        let (means, moved_means) = (before.predictions.mean(), after.predictions.mean());
+        let differs = |at: &&usize| (means[**at] - moved_means[**at]).abs() > 1e-9;
+        let (last, others): (Vec<usize>, Vec<usize>) = (0..before.rows.len()).partition(|at| is_last[before.rows[*at]]);
         assert!(last.len() > 50 && others.len() > 100, "{} {}", last.len(), others.len());
-        assert_eq!(last.iter().filter(|at| differs(**at)).count(), 0);
-        assert_eq!(others.iter().filter(|at| !differs(**at)).count(), 0);
+        assert_eq!(last.iter().filter(differs).count(), 0);
+        // Of the others, the blocks of the same fold are predicted by the same networks.
+        assert!(2 * others.iter().filter(differs).count() > others.len());
     }
 
     #[test]
