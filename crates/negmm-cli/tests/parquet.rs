@@ -105,7 +105,7 @@ fn predictions_of_anybody_are_read_from_parquet_and_gzip() {
                 let arguments: Vec<String> = command.iter().map(|word| word.replace("FILE", file)).collect();
                 let outcome = folder.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
                 assert!([Some(0), Some(3)].contains(&outcome.code), "{arguments:?} {}", outcome.err);
-                let page = command.iter().any(|word| *word == "r.html").then(|| folder.read("r.html"));
+                let page = command.contains(&"r.html").then(|| folder.read("r.html"));
                 let text = page.map_or(outcome.text(), |page| String::from_utf8(page).unwrap());
                 (
                     text.replace(file, "FILE"),

@@ -553,7 +553,7 @@ mod tests {
             let points = plan.points.iter().filter(|point| plan.last_parts.is_scored(point));
             let known: Vec<usize> =
                 points.enumerate().filter(|(_, point)| point.origin < STEPS - 20).map(|(row, _)| row).collect();
-            (known.len(), plan.before.of_classical.take(&known, |_| (1.0, 1.0)))
+            (known.len(), plan.before.of_classical.clone().take(&known, |_| (1.0, 1.0)))
         };
         assert!(of(&plan).0 > 40, "{}", of(&plan).0);
         assert_eq!(of(&plan), of(&moved));

@@ -134,6 +134,8 @@ impl HeldOutPoints {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forecast::Series;
+    use negmm_dist::Support;
     use negmm_dist::math::normal;
 
     /// The spread of standard normal forecasts whose errors have an sd.
@@ -144,7 +146,9 @@ mod tests {
         let quantile = |row: usize| normal::quantile((row as f64 + 0.5) / count as f64);
         let y = (0..count).map(|row| if row % 10 > 0 { 5.0 + sd * quantile(row) } else { 1e6 }).collect();
         let pooled = Mixtures::from_parts_unchecked(1, vec![1.0; count], vec![5.0; count], vec![1.0; count]);
-        HeldOutPoints { points, y, counts }.spread(&pooled)
+        let series = Series { values: vec![0.1234567, 1.5], ..Series::default() };
+        let own = vec![OwnSupport::of(&series, Support::default(), true)];
+        HeldOutPoints { points, y, counts, own }.spread(&pooled)
     }
 
     #[test]
