@@ -274,7 +274,7 @@ fn an_impossible_target_is_told() {
         text + &format!("{},{},{}\n", (row * 7) % 60, ["a", "b"][row % 2], (row * 11) % 17)
     });
     folder.write("t.csv", text);
-    folder.fit("t.csv", "m", &["--lower", "0"]);
+    folder.fit("t.csv", "m", &["--lower", "0", "--continuous"]);
     folder.write("n.csv", "x,c,y\n3,a,4\n5,b,-2\n8,a,7.5\n");
     let run = |more: &[&str]| folder.done(&[&["explain", "m", "n.csv"], more].concat());
     let outcome = run(&["--of", "nll,crps"]);

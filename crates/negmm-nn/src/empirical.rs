@@ -5,29 +5,22 @@
 //! with the sample's mean and sd. Its weight maximises the likelihood of numbers that were left out of the bins. A sample on
 //! a grid has a mixture of another form, see [`crate::frequencies`].
 
+pub use crate::bins::Component;
+use crate::bins::{bins, moments};
 use crate::dataset::Dataset;
 use crate::frequencies::{OnGrid, frequency_mixture};
 use negmm_dist::Mixtures;
 
-/// How much the variance within a bin is widened: a sum of narrower components has gaps between them.
-const WIDENING: f64 = 1.5;
-/// The number of bins is the number of values to this power.
-const BINS_POWER: f64 = 0.4;
 /// The sample is divided into this many parts, each left out once, to find the weight of the normal component.
 const PARTS: usize = 4;
 /// Iterations of expectation maximisation for that weight.
 const ITERATIONS: usize = 50;
-/// The smallest sd of a component, as a fraction of the sample's sd.
-const LEAST_SD: f64 = 1e-3;
 
 /// Maximum number of components of the distribution of targets, and of targets that they are fitted to.
 const MAX_COMPONENTS: usize = 32;
 const MAX_TARGETS: usize = 50_000;
 /// The smallest sd of a component, in units of the target's scale.
 const LEAST_TARGET_SD: f64 = 1e-3;
-
-/// A component: weight, mean and sd.
-pub type Component = [f64; 3];
 
 /// The empirical distribution of the standardised targets of some rows: their atoms, and a mixture for the others.
 /// Censored targets count by the estimate of [`censored_sample`].
@@ -114,40 +107,6 @@ fn normal_weight(sorted: &[(f64, f64)], most: usize) -> f64 {
         normal = (expected + unit) / (total + 2.0 * unit);
     }
     normal
-}
-
-/// Bins of about equal weight as components with the variance of the sample.
-pub(crate) fn bins(sorted: &[(f64, f64)], most: usize) -> Vec<Component> {
-    let [_, mean, sd] = moments(sorted);
-    let count = (libm::pow(sorted.len() as f64, BINS_POWER) as usize).clamp(1, most);
-    let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
-    let mut components = Vec::with_capacity(count);
-    let (mut first, mut below) = (0, 0.0);
-    for at in 0..sorted.len() {
-        below += sorted[at].1;
-        let last = at + 1 == sorted.len();
-        if last || below >= total * (components.len() + 1) as f64 / count as f64 {
-            let [weight, mean, sd] = moments(&sorted[first..=at]);
-            components.push([weight / total, mean, sd * WIDENING.sqrt()]);
-            first = at + 1;
-        }
-    }
-    let variance: f64 =
-        components.iter().map(|[weight, center, sd]| weight * (sd * sd + (center - mean) * (center - mean))).sum();
-    let shrink = if variance > 0.0 { sd / variance.sqrt() } else { 1.0 };
-    for component in &mut components {
-        component[1] = mean + (component[1] - mean) * shrink;
-        component[2] = (component[2] * shrink).max(LEAST_SD * sd);
-    }
-    components
-}
-
-/// Total weight, mean and sd.
-pub(crate) fn moments(sample: &[(f64, f64)]) -> Component {
-    let total: f64 = sample.iter().map(|(_, weight)| weight).sum();
-    let mean = sample.iter().map(|(y, weight)| weight * y).sum::<f64>() / total;
-    let variance = sample.iter().map(|(y, weight)| weight * (y - mean) * (y - mean)).sum::<f64>() / total;
-    [total, mean, variance.sqrt()]
 }
 
 /// The density up to a constant.

@@ -7,7 +7,7 @@
 
 use negmm_dist::math::normal;
 
-use crate::empirical::{Component, bins, moments};
+use crate::bins::{Component, bins, moments};
 
 /// The sample is divided into this many parts, each left out once, to find the weights of the wider components.
 const PARTS: usize = 4;

@@ -2,6 +2,7 @@
 //! them, and the encoded rows that they are trained on. An internal crate of `negmm` without a stable interface.
 
 pub mod atomic_file;
+mod bins;
 pub mod callbacks;
 pub mod dataset;
 pub mod empirical;

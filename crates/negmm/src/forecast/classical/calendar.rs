@@ -75,7 +75,8 @@ mod tests {
         let paths = Paths::of(&series.filled, &[7, YEAR], &members, 30, &leap);
         for member in 0..2 {
             let peak = (0..30).max_by(|a, b| paths.of_member(member)[*a].total_cmp(&paths.of_member(member)[*b]));
-            assert_eq!((peak, paths.of_member(member)[10]), (Some(10), 100.0));
+            assert_eq!(peak, Some(10));
+            assert!((paths.of_member(member)[10] - 100.0).abs() < 1e-9);
         }
         // A leap day ahead repeats the day before it.
         let ahead = Years::of(&[1.0; 10], &[12], 6).unwrap().ahead;
