@@ -158,7 +158,7 @@ def test_regressors_of_skpro_are_compared():
 
 
 def test_a_search_by_time_learns_from_the_past_alone():
-    drifting, space = Y + np.arange(120) / 10, {"max_depth": [1, 2]}
+    drifting, space = Y + np.arange(120) / 4, {"max_depth": [1, 2]}
     random, forward = (
         negmm.tune(X, drifting, quick("ngboost"), space, folds=3, time=time) for time in (None, np.arange(120))
     )
