@@ -135,6 +135,11 @@ def contents(pages):
     return parts
 
 
+def breakable(words):
+    """A heading for a narrow column: names of code may break after dots and underscores, and before capitals."""
+    return re.sub(r"(?<=[a-z][._])(?=\w)|(?<=[a-z])(?=[A-Z])", "<wbr>", html.escape(words))
+
+
 def document(page, parts, template):
     in_order = [own for _, pages in parts for own in pages]
     at = in_order.index(page) if page in in_order else None
@@ -145,7 +150,7 @@ def document(page, parts, template):
             here = ' class="here" aria-current="page"' if own is page else ""
             menu.append(f'<a href="{own.name}"{here}>{html.escape(own.title)}</a>')
     outline = "".join(
-        f'<a class="level-{level}" href="#{anchor}">{html.escape(words)}</a>'
+        f'<a class="level-{level}" href="#{anchor}">{breakable(words)}</a>'
         for level, words, anchor in page.headings
         if level in (2, 3)
     )

@@ -17,6 +17,7 @@ def page(package):
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
                 where.setdefault(node.name, (module, node))
+    named = [name for module in ("__init__", *MODULES) for name in public(trees[module])]
     text = "# Python reference\n\nEvery public class and function, from its docstring. The [guide](python.md) shows how they go together.\n"
     for module, prefix in [("__init__", "negmm"), *((name, f"negmm.{name}") for name in MODULES)]:
         own = {node.name: node for node in trees[module].body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
@@ -24,7 +25,7 @@ def page(package):
         for name in public(trees[module]):
             node = own.get(name) or where.get(name, (None, None))[1]
             if node is not None and name not in MODULES:
-                text += entry(prefix, node)
+                text += entry(prefix, node, {base: found for base, (_, found) in where.items() if base not in named})
     return text
 
 
@@ -59,20 +60,30 @@ def with_default(argument, default):
     return argument.arg if default is None else f"{argument.arg}={ast.unparse(default)}"
 
 
-def entry(prefix, node):
+def methods(node, bases):
+    """The documented public methods of a class, and those of its bases that have no entry of their own."""
+    own = [member for member in node.body if isinstance(member, ast.FunctionDef) and ast.get_docstring(member)]
+    found = {member.name: member for member in own if not member.name.startswith("_")}
+    for base in node.bases:
+        if (inherited := bases.get(ast.unparse(base))) is not None:
+            found = {**{member.name: member for member in methods(inherited, bases)}, **found}
+    return list(found.values())
+
+
+def entry(prefix, node, bases):
+    """A class with its methods, or a function; `bases` are the classes without an entry, by name."""
     if isinstance(node, ast.FunctionDef):
         return f"\n### {prefix}.{node.name}\n\n```python\n{node.name}{signature(node)}\n```\n\n{docstring(node)}\n"
     start = next((own for own in node.body if isinstance(own, ast.FunctionDef) and own.name == "__init__"), None)
     call = node.name + (signature(start) if start else "")
-    bases = ", ".join(f"`{ast.unparse(base)}`" for base in node.bases if ast.unparse(base) != "object")
+    listed = [ast.unparse(base) for base in node.bases if ast.unparse(base) not in {*bases, "object"}]
     text = f"\n### {prefix}.{node.name}\n\n```python\n{call}\n```\n\n"
-    text += f"Base: {bases}.\n\n" if bases else ""
+    text += f"Base: {', '.join(f'`{base}`' for base in listed)}.\n\n" if listed else ""
     text += docstring(node) + "\n"
-    for own in node.body:
-        if isinstance(own, ast.FunctionDef) and not own.name.startswith("_") and ast.get_docstring(own):
-            decorators = {ast.unparse(decorator) for decorator in own.decorator_list}
-            call = own.name if decorators & {"property", "cached_property"} else own.name + signature(own)
-            text += f"\n#### {node.name}.{own.name}\n\n```python\n{call}\n```\n\n{docstring(own)}\n"
+    for own in methods(node, bases):
+        decorators = {ast.unparse(decorator) for decorator in own.decorator_list}
+        call = own.name if decorators & {"property", "cached_property"} else own.name + signature(own)
+        text += f"\n#### {node.name}.{own.name}\n\n```python\n{call}\n```\n\n{docstring(own)}\n"
     return text
 
 

@@ -46,7 +46,9 @@ def pit(dist: Distribution, y: ArrayLike, *, ax: Any = None) -> Any:
     # Two binomial standard errors around a uniform one.
     spread = 2 * np.sqrt(expected * (1 - 1 / BINS))
     ax.axhspan(max(expected - spread, 0), expected + spread, color=GREY, alpha=0.2, label="calibrated, 95 %")
-    ax.hist(values, bins=BINS, range=(0, 1), color=BLUE, alpha=0.75, edgecolor="white")
+    heights, _, _ = ax.hist(values, bins=BINS, range=(0, 1), color=BLUE, alpha=0.75, edgecolor="white")
+    # Room for the legend above the bars.
+    ax.set_ylim(0, 1.2 * max(heights.max(initial=0), expected + spread, 1))
     ax.axhline(expected, color=ORANGE, linestyle="--")
     ax.set(xlabel="probability integral transform", ylabel="rows", xlim=(0, 1))
     ax.legend(frameon=False)

@@ -130,4 +130,4 @@ def _curve(one: Distribution, ax: Any, interval: float) -> None:
 
 
 def _label(interval: float) -> str:
-    return f"{interval:g} interval"
+    return f"{100 * interval:g} % interval"

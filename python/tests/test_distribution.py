@@ -220,7 +220,7 @@ def test_plot(name):
     dist = quick(name).fit(X, y).predict_dist(X)
     axes = dist.plot(3)
     assert axes.get_xlabel() == "y"
-    assert {text.get_text() for text in axes.get_legend().get_texts()} >= {"mean", "0.9 interval"}
+    assert {text.get_text() for text in axes.get_legend().get_texts()} >= {"mean", "90 % interval"}
     _, other = pyplot.subplots()
     assert dist[3].plot(ax=other, interval=0.5) is other
     pyplot.close("all")

@@ -28,6 +28,8 @@ def test_every_picture_is_drawn():
     curve = ax[1].lines[-1].get_xydata()
     inside = (np.abs(2 * dist.pit(y) - 1) <= 0.5).mean()
     assert curve[50] == pytest.approx([0.5, inside])
+    # The legend covers no bar.
+    assert max(bar.get_height() for bar in ax[0].patches) < 0.9 * ax[0].get_ylim()[1]
     plots.observed(dist, y, ax=ax[2], most=50)
     assert len(ax[2].collections[-1].get_offsets()) == 50
     plots.importances(model, ax=ax[3])

@@ -31,6 +31,9 @@ def test_all_pages_are_made(tmp_path):
     assert "negmm.evaluate_vectors" in reference and "quantile_score" in reference
     for name in ("plots.reliability", "composite.concatenated", "spark.predict", "ray.predict", "sktime.NEGMMForecaster"):
         assert f"negmm.{name}<" in reference, name
+    # Methods that an estimator or a distribution has from a base class without an entry.
+    for name in ("DistributionRegressor.predict_interval", "DistributionRegressor.update", "Distribution.of_mixtures"):
+        assert f">{name}<" in reference, name
     assert "<math" in (tmp_path / "derivations.html").read_text(encoding="utf-8")
     assert ".md\"" not in (tmp_path / "index.html").read_text(encoding="utf-8")
 
