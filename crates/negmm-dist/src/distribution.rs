@@ -29,6 +29,11 @@ pub trait Distribution {
         self.variance().sqrt()
     }
 
+    /// Mean and standard deviation.
+    fn mean_and_sd(&self) -> (f64, f64) {
+        (self.mean(), self.sd())
+    }
+
     /// The part of the variance within the components; all of it if there are none.
     fn variance_within(&self) -> f64 {
         self.variance()

@@ -396,6 +396,10 @@ impl Distribution for DistributionRef<'_> {
         self.on_support(|row| row.sd())
     }
 
+    fn mean_and_sd(&self) -> (f64, f64) {
+        self.on_support(|row| row.mean_and_sd())
+    }
+
     fn variance_within(&self) -> f64 {
         self.on_support(|row| row.variance_within())
     }

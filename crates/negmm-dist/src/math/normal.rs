@@ -23,10 +23,13 @@ pub fn log_pdf(z: f64) -> f64 {
     -0.5 * z * z - LN_SQRT_2PI
 }
 
+/// From here on [`cdf`] is 1 to the last bit: the upper tail has less than half of an `EPSILON`.
+const CDF_IS_1: f64 = 9.0;
+
 /// Distribution function `erfc(-z / sqrt 2) / 2`: accurate relative to itself in the lower tail; the upper tail is `cdf(-z)`.
 #[inline]
 pub fn cdf(z: f64) -> f64 {
-    0.5 * libm::erfc(-z * FRAC_1_SQRT_2)
+    if z >= CDF_IS_1 { 1.0 } else { 0.5 * libm::erfc(-z * FRAC_1_SQRT_2) }
 }
 
 /// The quantile at `p`; -inf at 0, inf at 1, NaN outside [0, 1].
@@ -122,6 +125,9 @@ pub(crate) const MILLS_BOTTOM: [f64; 12] = [
     8.634926542553868e-07,
 ];
 
+/// [`mills`] at 0, sqrt(pi / 2).
+pub(crate) const MILLS_AT_0: f64 = MILLS_TOP[0];
+
 /// Mills' ratio (1 - cdf(x)) / pdf(x) for x >= 0: the upper tail without its exponential.
 ///
 /// P(x) / Q(x), interpolated at the Chebyshev nodes of (x - 4) / (x + 4) up to x = 1e7 in 60 digits: relative error 2e-17
@@ -184,6 +190,8 @@ mod tests {
             assert_close(pdf(z), expected, 1e-15 * (1.0 + z * z));
             assert_close(log_pdf(z), libm::log(expected), 1e-15);
         }
+        assert_eq!(0.5 * libm::erfc(-CDF_IS_1 * FRAC_1_SQRT_2), 1.0);
+        assert_eq!(cdf(CDF_IS_1.next_down()), 1.0);
         assert_eq!(pdf(1e200), 0.0);
         assert_close(log_pdf(1e150), -0.5e300, 1e-15);
     }
@@ -200,6 +208,7 @@ mod tests {
         for (x, expected) in MILLS {
             assert_close(mills(x), expected, 1.5e-15);
         }
+        assert_eq!(mills(0.0), MILLS_AT_0);
         // Two independent ways to the same number.
         for step in 0..=3700 {
             let x = f64::from(step) / 100.0;

@@ -5,6 +5,7 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
+use super::lanes::{Isa, Kernel, Lanes};
 use super::{normal, quadrature};
 
 /// Below this value of w (a + 1) the truncation error of the series is less than 1e-16, and above it the difference of two tails loses
@@ -12,11 +13,15 @@ use super::{normal, quadrature};
 const NARROW: f64 = 0.5;
 /// Below this the 16-point rule is exact to rounding, and above it the differences of the tails' moments are.
 const NARROW_MOMENTS: f64 = 2.0;
+/// From here on 2 cdf(w) - 1 is 1 to the last bit.
+const ERF_IS_1: f64 = 9.0;
+/// Beyond this exponent of its density an end is negligible.
+const NEGLIGIBLE: f64 = 700.0;
 
 /// ∫ exp(-a t - t²/2) dt over (0, w): the probability of the interval, as a multiple of pdf(a).
 pub fn mass(a: f64, w: f64) -> f64 {
     if a == 0.0 {
-        return normal::mills(0.0) * libm::erf(w * FRAC_1_SQRT_2);
+        return normal::MILLS_AT_0 * if w < ERF_IS_1 { libm::erf(w * FRAC_1_SQRT_2) } else { 1.0 };
     }
     if w * (a + 1.0) < NARROW {
         return w * decay(a, 0.5 * w) * series(a + 0.5 * w, 0.5 * w);
@@ -46,18 +51,43 @@ fn series(z: f64, h: f64) -> f64 {
 ///
 /// A wide interval is the tail from a minus the tail from a + w, whose moments are shifted by w.
 pub fn moments(a: f64, w: f64) -> [f64; 3] {
-    if w * (a + 1.0) < NARROW_MOMENTS {
+    moments_by(a, w, &mut |x| far_tails(&[x])[0])
+}
+
+/// The same; `far` gives the moments of the tails whose beginnings [`needed_far_tails`] lists, in its order.
+pub fn moments_by(a: f64, w: f64, far: &mut impl FnMut(f64) -> [f64; 3]) -> [f64; 3] {
+    if is_narrow(a, w) {
         return quadrature::integral(0.0, w, |t| {
             let density = libm::exp(-t * (a + 0.5 * t));
             [density, t * density, t * t * density]
         });
     }
-    let (whole, rest) = (tail_moments(a), decay(a, w));
-    if rest == 0.0 {
+    let mut tail = |x: f64| if x > FAR { far(x) } else { near_tail(x) };
+    let whole = tail(a);
+    if is_open(a, w) {
         return whole;
     }
-    let [mass, first, second] = tail_moments(a + w).map(|moment| rest * moment);
+    let rest = decay(a, w);
+    let [mass, first, second] = tail(a + w).map(|moment| rest * moment);
     [whole[0] - mass, whole[1] - (first + w * mass), whole[2] - (second + w * (2.0 * first + w * mass))]
+}
+
+/// Adds where the tails begin of which [`moments_by`] needs the moments.
+pub fn needed_far_tails(a: f64, w: f64, list: &mut Vec<f64>) {
+    if !is_narrow(a, w) {
+        list.extend((a > FAR).then_some(a));
+        list.extend((!is_open(a, w) && a + w > FAR).then_some(a + w));
+    }
+}
+
+/// Whether an interval is so narrow that its moments are integrated.
+fn is_narrow(a: f64, w: f64) -> bool {
+    w * (a + 1.0) < NARROW_MOMENTS
+}
+
+/// Whether what lies beyond an interval's end is negligible.
+fn is_open(a: f64, w: f64) -> bool {
+    w * (a + 0.5 * w) > NEGLIGIBLE
 }
 
 /// pdf(a + t) / pdf(a).
@@ -66,24 +96,62 @@ pub fn decay(a: f64, t: f64) -> f64 {
     libm::exp(-t * (a + 0.5 * t))
 }
 
+/// From here on the moments of a tail are those of Laplace's continued fraction, with this many terms.
+const FAR: f64 = 4.0;
+const TERMS: u32 = 60;
+
 /// The moments of the whole tail from a on.
 ///
 /// With I_n = ∫ t^n / n! exp(-a t - t²/2) dt, integration by parts gives (n + 1) I_{n+1} = I_{n-1} - a I_n. So the ratios
 /// r_n = I_n / I_{n-1} follow from each other, r_n = 1 / (a + (n + 1) r_{n+1}): downwards far out, where it is Laplace's
 /// continued fraction, and upwards near the mean, where little cancels.
-fn tail_moments(a: f64) -> [f64; 3] {
-    /// From here on the continued fraction is used, with this many terms.
-    const FAR: f64 = 4.0;
-    const TERMS: u32 = 60;
-    let mass = normal::mills(a);
-    let (first, second) = if a > FAR {
-        let second = 1.0 / (3..=TERMS).rev().fold(a, |fraction, n| a + f64::from(n) / fraction);
-        (1.0 / (a + 2.0 * second), second)
-    } else {
-        let first = 1.0 / mass - a;
-        (first, 0.5 * (1.0 / first - a))
-    };
+fn near_tail(a: f64) -> [f64; 3] {
+    let mass = if a == 0.0 { normal::MILLS_AT_0 } else { normal::mills(a) };
+    let first = 1.0 / mass - a;
+    let second = 0.5 * (1.0 / first - a);
     [mass, mass * first, 2.0 * mass * first * second]
+}
+
+/// The moments of whole tails that begin beyond [`FAR`], many at once: a division of the fraction waits for the one before it.
+pub fn far_tails(beginnings: &[f64]) -> Vec<[f64; 3]> {
+    let mut found = Vec::with_capacity(beginnings.len());
+    let isa = Isa::best();
+    for part in beginnings.chunks(ABREAST) {
+        let mut a = [FAR; ABREAST];
+        a[..part.len()].copy_from_slice(part);
+        let seconds = if part.len() > 1 { isa.run(Fractions(a)) } else { [fraction(part[0]); ABREAST] };
+        found.extend(part.iter().zip(seconds).map(|(&a, fraction)| {
+            let (mass, second) = (normal::mills(a), 1.0 / fraction);
+            let first = 1.0 / (a + 2.0 * second);
+            [mass, mass * first, 2.0 * mass * first * second]
+        }));
+    }
+    found
+}
+
+/// Tails that are processed together.
+const ABREAST: usize = 16;
+
+/// a + 3/(a + 4/(a + …)).
+fn fraction(a: f64) -> f64 {
+    (3..=TERMS).rev().fold(a, |fraction, n| a + f64::from(n) / fraction)
+}
+
+/// The same of each lane.
+struct Fractions([f64; ABREAST]);
+
+impl Kernel for Fractions {
+    type Output = [f64; ABREAST];
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> [f64; ABREAST] {
+        let a = self.0;
+        let mut fractions = a;
+        for n in (3..=TERMS).rev() {
+            fractions.iter_mut().zip(a).for_each(|(fraction, a)| *fraction = a + f64::from(n) / *fraction);
+        }
+        fractions
+    }
 }
 
 #[cfg(test)]
@@ -122,6 +190,21 @@ mod tests {
                 assert!((found / expected - 1.0).abs() < 3e-13, "{a} {w}: {found:e} {expected:e}");
             }
         }
+    }
+
+    #[test]
+    fn tails_at_once_are_those_of_each() {
+        let intervals =
+            [(0.0, 5.0), (4.5, 1.0), (3.0, 0.2), (6.0, 1e9), (1.0, 30.0), (2.0, 40.0), (0.0, 3.0), (9.0, 2.0)];
+        let mut beginnings = Vec::new();
+        intervals.iter().for_each(|(a, w)| needed_far_tails(*a, *w, &mut beginnings));
+        assert_eq!(beginnings, [5.0, 4.5, 5.5, 6.0, 31.0, 9.0, 11.0]);
+        let mut far = far_tails(&beginnings).into_iter();
+        for (a, w) in intervals {
+            assert_eq!(moments_by(a, w, &mut |_| far.next().unwrap()), moments(a, w));
+        }
+        assert!(far.next().is_none());
+        assert_eq!(libm::erf(ERF_IS_1 * FRAC_1_SQRT_2), 1.0);
     }
 
     #[test]

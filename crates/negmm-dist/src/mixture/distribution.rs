@@ -44,6 +44,14 @@ impl Distribution for Mixture<'_> {
         size * sum.sqrt()
     }
 
+    /// Both from one mean.
+    fn mean_and_sd(&self) -> (f64, f64) {
+        let mean = self.mean();
+        let between: f64 = self.parts().map(|(weight, center, _)| weight * (center - mean) * (center - mean)).sum();
+        let variance = self.variance_within() + between;
+        (mean, if SAFE_VARIANCES.contains(&variance) { variance.sqrt() } else { self.sd() })
+    }
+
     /// Variance inside the components (local noise), sum_k weight_k sd_k^2.
     fn variance_within(&self) -> f64 {
         self.parts().map(|(weight, _, sd)| weight * sd * sd).sum()

@@ -5,6 +5,7 @@
 //! which has all its weight at its mean. Everything here is a closed-form expression or its inversion, in f64, with the same bits on
 //! every machine.
 
+mod abreast;
 mod atoms;
 mod density_levels;
 mod density_ranking;

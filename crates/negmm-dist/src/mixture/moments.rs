@@ -34,6 +34,12 @@ impl Moments {
         self.gaussians.row(0).sd()
     }
 
+    pub(super) fn mean_and_sd(&self) -> (f64, f64) {
+        let (lowest, highest) = self.range;
+        let (mean, sd) = self.gaussians.row(0).mean_and_sd();
+        (mean.clamp(lowest, highest), sd)
+    }
+
     pub(super) fn variance_within(&self) -> f64 {
         self.gaussians.row(0).variance_within()
     }

@@ -228,6 +228,11 @@ impl Distribution for RoundedMixture<'_> {
         self.moments().variance()
     }
 
+    fn mean_and_sd(&self) -> (f64, f64) {
+        let moments = self.moments();
+        (moments.mean(), moments.variance().sqrt())
+    }
+
     fn variance_within(&self) -> f64 {
         self.moments().variance_within()
     }

@@ -11,8 +11,8 @@ use super::truncated_component::{FAR, TruncatedComponent};
 use super::{DensityRanking, Mixture, log_sum_exp};
 use crate::distribution::Distribution;
 use crate::highest_density::HighestDensityRegion;
-use crate::math::normal;
 use crate::math::rng::Rng;
+use crate::math::{normal, normal_interval};
 use std::cell::OnceCell;
 
 /// Draws from the whole mixture before one is made by inverting the distribution function.
@@ -35,7 +35,12 @@ pub(crate) struct TruncatedMixture<'a> {
 
 impl TruncatedMixture<'_> {
     fn moments(&self) -> Moments {
-        let components = self.components().iter().map(|(weight, component)| (*weight, component.mean_and_sd()));
+        let mut beginnings = Vec::new();
+        self.components().iter().for_each(|(_, component)| component.needed_far_tails(&mut beginnings));
+        let mut far = normal_interval::far_tails(&beginnings).into_iter();
+        let mut next = |_| far.next().unwrap_or_default();
+        let components =
+            self.components().iter().map(|(weight, component)| (*weight, component.mean_and_sd_by(&mut next)));
         Moments::new(components, (self.lower, self.upper))
     }
 }
@@ -184,6 +189,10 @@ impl Distribution for TruncatedMixture<'_> {
 
     fn sd(&self) -> f64 {
         self.moments().sd()
+    }
+
+    fn mean_and_sd(&self) -> (f64, f64) {
+        self.moments().mean_and_sd()
     }
 
     fn variance_within(&self) -> f64 {

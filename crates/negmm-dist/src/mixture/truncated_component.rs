@@ -34,7 +34,8 @@ impl TruncatedComponent {
     pub(super) fn new(mean: f64, sd: f64, lower: f64, upper: f64) -> Self {
         let base = mean.clamp(lower, upper);
         let (a, left, right) = (((base - mean) / sd).abs(), (base - lower) / sd, (upper - base) / sd);
-        let whole = Self { base, mean, sd, a, left, right, left_mass: normal::mills(a), right_mass: normal::mills(a) };
+        let half = normal::MILLS_AT_0;
+        let whole = Self { base, mean, sd, a, left, right, left_mass: half, right_mass: half };
         if whole.is_inside() {
             return whole;
         }
@@ -71,19 +72,38 @@ impl TruncatedComponent {
 
     /// Mean and variance.
     pub(super) fn moments(&self) -> (f64, f64) {
+        self.moments_by(&mut |x| normal_interval::far_tails(&[x])[0])
+    }
+
+    /// The same; `far` gives the moments of the tails that [`Self::needed_far_tails`] lists, in its order.
+    fn moments_by(&self, far: &mut impl FnMut(f64) -> [f64; 3]) -> (f64, f64) {
         if self.total() == 0.0 {
             return (self.base, 0.0);
         }
-        let of_side =
-            |width: f64| normal_interval::moments(self.a, if self.is_inside() { f64::INFINITY } else { width });
-        let (left, right) = (of_side(self.left), of_side(self.right));
+        let mut of_side = |width: f64| normal_interval::moments_by(self.a, width, far);
+        let (left, right) = match self.is_inside() {
+            true => {
+                let half = of_side(f64::INFINITY);
+                (half, half)
+            }
+            false => (of_side(self.left), of_side(self.right)),
+        };
         let (first, second) = ((right[1] - left[1]) / self.total(), (right[2] + left[2]) / self.total());
         (self.base + self.sd * first, self.sd * self.sd * (second - first * first).max(0.0))
     }
 
-    /// Mean and sd, also where the variance would underflow or overflow.
-    pub(super) fn mean_and_sd(&self) -> (f64, f64) {
-        let (mean, variance) = self.moments();
+    /// Adds where the tails begin of which [`Self::mean_and_sd_by`] needs the moments.
+    pub(super) fn needed_far_tails(&self, list: &mut Vec<f64>) {
+        if self.total() != 0.0 && !self.is_inside() {
+            normal_interval::needed_far_tails(self.a, self.left, list);
+            normal_interval::needed_far_tails(self.a, self.right, list);
+        }
+    }
+
+    /// Mean and sd, also where the variance would underflow or overflow; `far` gives the moments of the tails that
+    /// [`Self::needed_far_tails`] lists, in its order.
+    pub(super) fn mean_and_sd_by(&self, far: &mut impl FnMut(f64) -> [f64; 3]) -> (f64, f64) {
+        let (mean, variance) = self.moments_by(far);
         if SAFE_VARIANCES.contains(&variance) || self.sd == 0.0 {
             return (mean, variance.sqrt());
         }

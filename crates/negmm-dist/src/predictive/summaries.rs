@@ -21,6 +21,14 @@ impl Predictions {
         self.each(|row| row.sd())
     }
 
+    /// Mean and standard deviation of each row, which have most of their work in common.
+    pub fn mean_and_sd(&self) -> Vec<(f64, f64)> {
+        match self.mixtures() {
+            Some(mixtures) if self.support.is_whole_line() => mixtures.means_and_sds(),
+            _ => self.each(|row| row.without_empty(|row| row.mean_and_sd())),
+        }
+    }
+
     /// Variance.
     pub fn variance(&self) -> Vec<f64> {
         self.each(|row| row.variance())
