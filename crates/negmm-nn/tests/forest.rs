@@ -3,7 +3,6 @@
 use negmm_dist::math::rng::Rng;
 use negmm_nn::dataset::Dataset;
 use negmm_nn::forest::{Forest, ForestConfig, TargetBins, read_forest, write_forest};
-use negmm_nn::ngboost::Columns;
 use negmm_nn::tensors::{Tensors, to_bytes};
 
 const CONFIG: ForestConfig =
@@ -27,7 +26,7 @@ fn grown(data: &Dataset, bins: usize, seed: u64) -> Forest {
 }
 
 fn weights(forest: &Forest, data: &Dataset) -> Vec<f64> {
-    forest.predict(&Columns::new(&data.columns(), data.len()).unwrap()).unwrap()
+    forest.predict(data).unwrap()
 }
 
 #[test]
@@ -39,6 +38,46 @@ fn recalls_repeated_rows() {
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         assert!(weights[data.y()[row] as usize] > 0.9, "{row} {weights:?}");
     }
+}
+
+#[test]
+fn weights_are_the_means_of_the_leaves_that_each_row_reaches_alone() {
+    let mut rng = Rng::new(4, 0);
+    let (mut train, mut data) = (Dataset::new(19), Dataset::new(19));
+    for row in 0..403 {
+        let mut x: Vec<f32> = (0..19).map(|_| rng.uniform() as f32).collect();
+        if row < 200 {
+            train.push(&x, rng.uniform() as f32);
+        } else {
+            // A missing number is on the left of every split.
+            x[rng.below(19)] = f32::NAN;
+            data.push(&x, 0.0);
+        }
+    }
+    let forest = grown(&train, 16, 1);
+    let width = forest.components.len();
+    for (row, weights) in weights(&forest, &data).chunks_exact(width).enumerate() {
+        let x = &data.x()[row * data.stride()..][..19];
+        let mut own = vec![0.0; width];
+        for tree in &forest.trees {
+            let mut at = 0;
+            while !tree.nodes[at].is_leaf() {
+                let node = tree.nodes[at];
+                at = usize::from(node.child) + usize::from(x[node.feature as usize] > node.number);
+            }
+            let leaf = tree.nodes[at].number as usize;
+            for bin in forest.starts[leaf] as usize..forest.starts[leaf + 1] as usize {
+                own[usize::from(forest.bins[bin])] += f64::from(forest.weights[bin]);
+            }
+        }
+        let total: f64 = own.iter().sum();
+        own.iter_mut().for_each(|weight| *weight /= total);
+        assert_eq!(own, weights, "{row}");
+    }
+    let mut infinite = Dataset::new(19);
+    infinite.push(&[f32::INFINITY; 19], 0.0);
+    assert!(forest.predict(&infinite).unwrap_err().to_string().contains("expected a finite number, found inf"));
+    assert!(forest.predict(&Dataset::new(18)).is_err());
 }
 
 #[test]

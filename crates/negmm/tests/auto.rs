@@ -4,7 +4,7 @@ use negmm::Rng;
 use negmm::data::{Column, ColumnRoles, Sequence};
 use negmm::model::Fitted;
 use negmm::train::CpuEngine;
-use negmm::{FitOptions, Interval, Method, Metrics, Model, Table, fit_with};
+use negmm::{FitOptions, Interval, Method, Metrics, Model, Query, Table, fit_with};
 use negmm_dist::math::normal;
 
 fn auto(settings: &[(&str, &str)]) -> Method {
@@ -43,6 +43,34 @@ fn numbers(table: &Table, name: &str) -> Vec<f64> {
 }
 
 const QUICK: [(&str, &str); 3] = [("folds", "4"), ("steps", "500"), ("hidden", "32,32")];
+
+#[test]
+fn answers_in_blocks_are_those_of_all_rows_at_once() {
+    let query = Query::default().quantiles([0.05, 0.5]).interval([0.9]).region([0.5]).above([0.5]).shortfall([0.1]);
+    let query = query.parts(true).novelty(true).draws(2).seed(3).components(true);
+    // Some rows lie outside the range of training.
+    let rows = waves(150, 3);
+    let x = numbers(&rows, "x").iter().map(|x| 1.2 * x).collect();
+    let rows = rows.with_columns([("x", Column::Numbers(x))]).unwrap();
+    let capped = |table: &Table| {
+        let y = numbers(table, "y").iter().map(|y| y.min(0.9)).collect();
+        table.with_columns([("y", Column::Numbers(y))]).unwrap()
+    };
+    let quick = [("folds", "3"), ("steps", "60"), ("hidden", "16")];
+    for (table, has_atom) in [(waves(400, 1), false), (capped(&waves(400, 1)), true)] {
+        let model = model(&table, &auto(&quick));
+        assert_eq!(model.encoder().target().atoms.is_some(), has_atom);
+        let whole = model.predict(&rows).unwrap();
+        let expected = query.columns(&whole, 7).unwrap();
+        let (columns, _) = query.table_columns(&model, &rows, 7, &[]).unwrap();
+        assert_eq!(columns.names(), expected.names());
+        for (column, expected) in columns.iter().zip(expected.iter()) {
+            assert!(column.values().eq(expected.values()), "{}", column.name());
+        }
+        assert_eq!(columns.floats("mean"), Some(whole.mean()));
+        assert_eq!(columns.floats("sd"), Some(whole.sd()));
+    }
+}
 
 #[test]
 fn held_out_scores_are_those_of_new_rows() {

@@ -180,6 +180,16 @@ fn predicted(
     first: u64,
     (format, kept): (Format, usize),
 ) -> Result<Predicted, Error> {
+    if !query.conformal {
+        let (columns, mut warnings) = query.table_columns(model, &chunk.table, first, &chunk.kept[..kept])?;
+        warnings.merge(&chunk.warnings);
+        return Ok(Predicted {
+            encoded: Encoded::new(&columns, format)?,
+            warnings,
+            unseen_groups: 0,
+            notes: Vec::new(),
+        });
+    }
     let (predictions, mut warnings) = model.predict_with_warnings(&chunk.table)?;
     warnings.merge(&chunk.warnings);
     let inputs = ConformalInputs::of_chunk(query, model, chunk)?;

@@ -17,8 +17,8 @@ pub use categorical_column::{CategoricalColumn, NO_CATEGORY, STATISTICS};
 use disk_rows::DiskRows;
 pub use intervals::Intervals;
 pub use joint_targets::JointTargets;
-use negmm_dist::Novelty;
 use negmm_dist::math::rng::Rng;
+use negmm_dist::{Error, Novelty, Result};
 pub use row_file::{RowFile, RowFileWriter};
 pub use row_hashes::hash_of;
 use split::{grouped_holdout, holdout, newest, tail};
@@ -477,6 +477,22 @@ impl Dataset {
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.y.is_empty()
+    }
+
+    /// Checks that the rows have so many features, all finite or missing.
+    ///
+    /// # Errors
+    /// When they do not.
+    pub fn check_features(&self, expected: usize) -> Result<()> {
+        if self.features != expected {
+            return Err(Error::data(format!("expected {expected} features, found {}", self.features)));
+        }
+        match self.x.iter().position(|x| x.is_infinite()) {
+            None => Ok(()),
+            Some(at) => Err(Error::data(format!("expected a finite number, found {}", self.x[at]))
+                .at_row((at / self.stride) as u64)
+                .at(format!("feature {}", at % self.stride))),
+        }
     }
 
     /// All rows, padded; none where they are on disk.

@@ -6,8 +6,8 @@
 use super::grow::{self, LeafMoments};
 use super::{BLOCK, ForestConfig};
 use crate::dataset::Dataset;
-use crate::ngboost::{Columns, Tree};
-use negmm_dist::{Error, JointMixtures, Result};
+use crate::ngboost::Tree;
+use negmm_dist::{JointMixtures, Result};
 
 /// Rows' worth of the covariance within all leaves in that of one leaf.
 const PRIOR_ROWS: f64 = 2.0;
@@ -66,19 +66,18 @@ impl JointForest {
     ///
     /// # Errors
     /// When the rows do not have the features of training.
-    pub fn predict(&self, columns: &Columns<'_>) -> Result<JointMixtures> {
-        if columns.features() != self.features {
-            return Err(Error::data(format!("expected {} features, found {}", self.features, columns.features())));
-        }
-        let (rows, count, packed) = (columns.rows(), self.trees.len(), self.targets * (self.targets + 1) / 2);
+    pub fn predict(&self, data: &Dataset) -> Result<JointMixtures> {
+        data.check_features(self.features)?;
+        let (rows, count, packed) = (data.len(), self.trees.len(), self.targets * (self.targets + 1) / 2);
         let mut means = vec![0.0; rows * count * self.targets];
         let mut factors = vec![0.0; rows * count * packed];
         let mut leaves = vec![0_u32; BLOCK];
         let copy = |into: &mut [f64], from: &[f32]| into.iter_mut().zip(from).for_each(|(a, b)| *a = f64::from(*b));
         for first in (0..rows).step_by(BLOCK) {
             let block = BLOCK.min(rows - first);
+            let x = &data.x()[first * data.stride()..];
             for (number, tree) in self.trees.iter().enumerate() {
-                tree.walk(columns, first, &mut leaves[..block]);
+                tree.walk_rows(x, data.stride(), &mut leaves[..block]);
                 for (row, node) in leaves[..block].iter().enumerate() {
                     let leaf = tree.nodes[*node as usize].number as usize;
                     let at = (first + row) * count + number;

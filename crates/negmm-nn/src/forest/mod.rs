@@ -13,8 +13,8 @@ pub use joint::JointForest;
 pub use tensors::{read_forest, read_joint_forest, write_forest, write_joint_forest};
 
 use crate::dataset::Dataset;
-use crate::ngboost::{Columns, Tree};
-use negmm_dist::{Error, Result};
+use crate::ngboost::Tree;
+use negmm_dist::Result;
 use rayon::prelude::*;
 
 /// A trained forest.
@@ -57,16 +57,15 @@ impl Forest {
     ///
     /// # Errors
     /// When the rows do not have the features of training.
-    pub fn predict(&self, columns: &Columns<'_>) -> Result<Vec<f64>> {
-        if columns.features() != self.features {
-            return Err(Error::data(format!("expected {} features, found {}", self.features, columns.features())));
-        }
-        let (rows, width) = (columns.rows(), self.components.len());
+    pub fn predict(&self, data: &Dataset) -> Result<Vec<f64>> {
+        data.check_features(self.features)?;
+        let (rows, width, stride) = (data.len(), self.components.len(), data.stride());
         let mut weights = vec![0.0; rows * width];
         weights.par_chunks_mut(BLOCK * width).enumerate().for_each(|(block, weights)| {
             let mut leaves = vec![0_u32; weights.len() / width];
+            let x = &data.x()[block * BLOCK * stride..];
             for tree in &self.trees {
-                tree.walk(columns, block * BLOCK, &mut leaves);
+                tree.walk_rows(x, stride, &mut leaves);
                 for (node, own) in leaves.iter().zip(weights.chunks_exact_mut(width)) {
                     let leaf = tree.nodes[*node as usize].number as usize;
                     let range = self.starts[leaf] as usize..self.starts[leaf + 1] as usize;
@@ -75,10 +74,7 @@ impl Forest {
                     }
                 }
             }
-            for own in weights.chunks_exact_mut(width) {
-                let total: f64 = own.iter().sum();
-                own.iter_mut().for_each(|weight| *weight /= total);
-            }
+            weights.chunks_mut(ABREAST * width).for_each(|rows| divide_by_totals(rows, width));
         });
         Ok(weights)
     }
@@ -90,4 +86,20 @@ impl Forest {
 }
 
 /// Rows that a tree visits together: enough that its nodes are read once for many rows, few enough that their weights stay in a cache.
-const BLOCK: usize = 2048;
+const BLOCK: usize = 4096;
+/// Rows whose weights are added up together: each sum has its own order, and waits for nothing of the others.
+const ABREAST: usize = 8;
+
+/// Divides the weights of each of up to [`ABREAST`] rows by their sum.
+fn divide_by_totals(weights: &mut [f64], width: usize) {
+    let rows = weights.len() / width;
+    let mut totals = [-0.0; ABREAST];
+    for at in 0..width {
+        for (row, total) in totals[..rows].iter_mut().enumerate() {
+            *total += weights[row * width + at];
+        }
+    }
+    for (own, total) in weights.chunks_exact_mut(width).zip(totals) {
+        own.iter_mut().for_each(|weight| *weight /= total);
+    }
+}

@@ -18,18 +18,30 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// Replaces each pre-activation z by its activation and writes the derivative to `slopes`.
+    /// Replaces each pre-activation z by its activation, to which `skipped` is added after a residual layer, and with `SLOPES` writes the
+    /// derivative of the activation to `slopes`.
     #[inline(always)]
-    pub(super) fn apply<L: Lanes>(self, values: &mut [Chunk], slopes: &mut [Chunk]) {
-        for (value, slope) in values.iter_mut().zip(slopes) {
-            let z = L::load(value);
-            let (v, s) = match self {
+    pub(super) fn apply<L: Lanes, const SLOPES: bool>(
+        self,
+        values: &mut [Chunk],
+        slopes: &mut [Chunk],
+        skipped: Option<&[Chunk]>,
+    ) {
+        let slopes = if SLOPES { &mut slopes[..values.len()] } else { slopes };
+        for (at, chunk) in values.iter_mut().enumerate() {
+            let z = L::load(chunk);
+            let (mut value, slope) = match self {
                 Self::Relu => relu(z),
                 Self::Tanh => tanh_unit(z),
                 Self::Silu => silu(z),
             };
-            v.store(value);
-            s.store(slope);
+            if SLOPES {
+                slope.store(&mut slopes[at]);
+            }
+            if let Some(skipped) = skipped {
+                value = L::load(&skipped[at]) + value;
+            }
+            value.store(chunk);
         }
     }
 }

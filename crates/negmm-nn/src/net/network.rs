@@ -225,13 +225,30 @@ impl Workspace {
         transpose::<L>(&level.rows, layer.stride, PANEL, &mut level.values, layer.inputs);
     }
 
-    /// The forward pass. With dropout (training only), which applies to the units of an LSTM too.
+    /// The forward pass of training. With dropout, which applies to the units of an LSTM too.
     #[inline(always)]
-    pub fn forward<L: Lanes>(&mut self, activation: Activation, weights: &[Chunk], mut dropout: Option<Dropout<'_>>) {
+    pub fn forward<L: Lanes>(&mut self, activation: Activation, weights: &[Chunk], dropout: Option<Dropout<'_>>) {
+        self.pass::<L, true>(activation, weights, dropout);
+    }
+
+    /// The forward pass of prediction: no backward pass follows it.
+    #[inline(always)]
+    pub fn predict<L: Lanes>(&mut self, activation: Activation, weights: &[Chunk]) {
+        self.pass::<L, false>(activation, weights, None);
+    }
+
+    /// A forward pass; with `SLOPES` it leaves what a backward pass needs.
+    #[inline(always)]
+    fn pass<L: Lanes, const SLOPES: bool>(
+        &mut self,
+        activation: Activation,
+        weights: &[Chunk],
+        mut dropout: Option<Dropout<'_>>,
+    ) {
         if let Some(stem) = &mut self.stem {
             let level = &mut self.levels[0];
             let units = level.slopes.len();
-            stem.forward::<L>(weights, dropout.as_mut(), &mut level.values[..units], &mut level.slopes);
+            stem.forward::<L, SLOPES>(weights, dropout.as_mut(), &mut level.values[..units], &mut level.slopes);
         }
         for (index, layer) in self.layers.iter().enumerate() {
             let (before, after) = self.levels.split_at_mut(index + 1);
@@ -253,13 +270,13 @@ impl Workspace {
                 return;
             }
             let units = layer.outputs * PANEL_CHUNKS;
-            activation.apply::<L>(&mut output.values[..units], &mut output.slopes);
-            if let Some(dropout) = &mut dropout {
-                for (value, slope) in output.values[..units].iter_mut().zip(&mut output.slopes) {
-                    let mask = L::load(&dropout.mask());
-                    (L::load(value) * mask).store(value);
-                    (L::load(slope) * mask).store(slope);
-                }
+            let skipped = (layer.residual && dropout.is_none()).then_some(&input.values[..]);
+            activation.apply::<L, SLOPES>(&mut output.values[..units], &mut output.slopes, skipped);
+            let Some(dropout) = &mut dropout else { continue };
+            for (value, slope) in output.values[..units].iter_mut().zip(&mut output.slopes) {
+                let mask = L::load(&dropout.mask());
+                (L::load(value) * mask).store(value);
+                (L::load(slope) * mask).store(slope);
             }
             if layer.residual {
                 for (value, before) in output.values[..units].iter_mut().zip(&input.values) {
@@ -326,11 +343,16 @@ impl Workspace {
             if index == 0 && self.stem.is_none() {
                 return;
             }
-            if !input.direct.is_empty() {
-                input.direct.copy_from_slice(&input.deltas);
-            }
-            for (delta, slope) in input.deltas.iter_mut().zip(&input.slopes) {
-                (L::load(delta) * L::load(slope)).store(delta);
+            if input.direct.is_empty() {
+                for (delta, slope) in input.deltas.iter_mut().zip(&input.slopes) {
+                    (L::load(delta) * L::load(slope)).store(delta);
+                }
+            } else {
+                for ((delta, slope), direct) in input.deltas.iter_mut().zip(&input.slopes).zip(&mut input.direct) {
+                    let whole = L::load(delta);
+                    whole.store(direct);
+                    (whole * L::load(slope)).store(delta);
+                }
             }
             if let (0, Some(stem)) = (index, &mut self.stem) {
                 stem.backward::<L>(&input.deltas, weights, gradient);

@@ -35,9 +35,14 @@ impl PeriodicWorkspace {
         }
     }
 
-    /// From `x`, inputs × panel, to `outputs`, (inputs + 3 · embedded) × panel.
+    /// From `x`, inputs × panel, to `outputs`, (inputs + 3 · embedded) × panel. With `SLOPES` it leaves what a backward pass needs.
     #[inline(always)]
-    pub(super) fn forward<L: Lanes>(&mut self, x: &[Chunk], weights: &[Chunk], outputs: &mut [Chunk]) {
+    pub(super) fn forward<L: Lanes, const SLOPES: bool>(
+        &mut self,
+        x: &[Chunk],
+        weights: &[Chunk],
+        outputs: &mut [Chunk],
+    ) {
         let (raw, mixes) = outputs.split_at_mut(self.inputs * PANEL_CHUNKS);
         raw.copy_from_slice(&x[..raw.len()]);
         for (index, embedded) in self.embedded.iter().enumerate() {
@@ -54,9 +59,11 @@ impl PeriodicWorkspace {
                     let phase = block[PHASES].0[unit] * std::f32::consts::FRAC_1_PI * 0.5;
                     let turns = seen.mul_add(L::splat(block[0].0[unit]), L::splat(phase));
                     let (sine, cosine) = sin_cos_turns(turns);
-                    let at = index * COSINES + unit * PANEL_CHUNKS + chunk;
-                    sine.store(&mut self.sines[at]);
-                    cosine.store(&mut self.cosines[at]);
+                    if SLOPES {
+                        let at = index * COSINES + unit * PANEL_CHUNKS + chunk;
+                        sine.store(&mut self.sines[at]);
+                        cosine.store(&mut self.cosines[at]);
+                    }
                     for mix in 0..MIXES {
                         sums[mix] = cosine.mul_add(L::splat(block[MIX + mix].0[unit]), sums[mix]);
                     }

@@ -19,8 +19,6 @@ pub struct SmallBatch {
     layers: Vec<Layer>,
     /// rows × units of each level: the inputs of the first layer, then the outputs of each layer. The last unit is one.
     levels: Vec<Vec<Chunk>>,
-    /// The derivatives of activations, which are not used.
-    slopes: Vec<Chunk>,
     /// outputs × panel.
     outputs: Vec<Chunk>,
 }
@@ -38,7 +36,6 @@ impl SmallBatch {
     pub fn new(network: &Network) -> Self {
         let layers = network.layers();
         let units = || std::iter::once(network.layer_inputs()).chain(layers.iter().map(|layer| layer.outputs));
-        let widest = units().map(chunks_with_one).max().unwrap_or(0);
         let panel = |units: usize| vec![Chunk::ZERO; units * PANEL_CHUNKS];
         let embedding = |workspace| {
             let units = network.layer_inputs();
@@ -50,7 +47,6 @@ impl SmallBatch {
             stem: network.stem.as_ref().map(StemWorkspace::new).map(embedding),
             activation: network.activation,
             levels: units().map(|units| vec![Chunk::ZERO; FEW_ROWS * chunks_with_one(units)]).collect(),
-            slopes: vec![Chunk::ZERO; FEW_ROWS * widest],
             outputs: panel(network.outputs),
             layers,
         }
@@ -81,12 +77,9 @@ impl SmallBatch {
             if index + 1 == self.layers.len() {
                 break;
             }
-            self.activation.apply::<L>(output, &mut self.slopes);
-            if layer.residual {
-                for (value, before) in output.iter_mut().zip(input) {
-                    (L::load(before) + L::load(value)).store(value);
-                }
-            }
+            // As many chunks, since a residual layer has as many outputs as inputs.
+            let skipped = layer.residual.then_some(&input[..]);
+            self.activation.apply::<L, false>(output, &mut [], skipped);
             for row in output.chunks_exact_mut(across) {
                 row[layer.outputs / WIDTH].0[layer.outputs % WIDTH] = 1.0;
             }
@@ -111,7 +104,7 @@ impl SmallBatch {
         if let Some(StemBuffers { workspace, values, slopes }) = &mut self.stem {
             workspace.read::<L>(x, stride, &std::array::from_fn::<u32, PANEL, _>(|at| at.min(count - 1) as u32));
             let units = slopes.len();
-            workspace.forward::<L>(parameters.chunks(), None, &mut values[..units], slopes);
+            workspace.forward::<L, false>(parameters.chunks(), None, &mut values[..units], slopes);
             return transpose::<L>(values, PANEL_CHUNKS, layer.stride * WIDTH, level, count);
         }
         for (chunks, row) in level.chunks_exact_mut(layer.stride).zip(x.chunks_exact(stride)).take(count) {

@@ -55,10 +55,10 @@ impl StemWorkspace {
         transpose::<L>(&self.rows, across, PANEL, &mut self.values, self.inputs);
     }
 
-    /// The forward pass to `values`, outputs × panel; `slopes` gets the dropout factors, 1 without dropout. Dropout applies to the
-    /// hidden state of an LSTM, not to numbers and their embeddings.
+    /// The forward pass to `values`, outputs × panel. With `SLOPES` it leaves what a backward pass needs: `slopes` gets the dropout
+    /// factors, 1 without dropout. Dropout applies to the hidden state of an LSTM, not to numbers and their embeddings.
     #[inline(always)]
-    pub(super) fn forward<L: Lanes>(
+    pub(super) fn forward<L: Lanes, const SLOPES: bool>(
         &mut self,
         weights: &[Chunk],
         mut dropout: Option<&mut Dropout<'_>>,
@@ -68,8 +68,10 @@ impl StemWorkspace {
         let weights = &weights[..self.chunks];
         match &mut self.kind {
             AnyStemWorkspace::Periodic(workspace) => {
-                workspace.forward::<L>(&self.values, weights, values);
-                slopes.fill(Chunk([1.0; WIDTH]));
+                workspace.forward::<L, SLOPES>(&self.values, weights, values);
+                if SLOPES {
+                    slopes.fill(Chunk([1.0; WIDTH]));
+                }
             }
             AnyStemWorkspace::Lstm(workspace) => {
                 let between =

@@ -81,25 +81,43 @@ impl Tree {
 
     /// As [`Tree::leaves`], each row from the root to a leaf; `leaves` may have any length.
     pub fn walk(&self, columns: &Columns<'_>, first: usize, leaves: &mut [u32]) {
+        self.descend(leaves, |node, row| node.side(columns.column(node.feature as usize)[first + row]));
+    }
+
+    /// The same of rows that lie one after the other, each padded to `stride` floats; a missing value goes to the first child.
+    pub fn walk_rows(&self, x: &[f32], stride: usize, leaves: &mut [u32]) {
+        self.descend(leaves, |node, row| u16::from(x[row * stride + node.feature as usize] > node.number));
+    }
+
+    /// Each row from the root to a leaf; `side` gives the child of a node that a row goes to.
+    #[inline(always)]
+    fn descend(&self, leaves: &mut [u32], side: impl Fn(&Node, usize) -> u16) {
+        let nodes = self.nodes();
         leaves.fill(0);
-        if self.nodes[0].is_leaf() {
+        if nodes[0].is_leaf() {
             return;
         }
-        for (group, leaves) in leaves.chunks_mut(ABREAST).enumerate() {
-            let first = first + group * ABREAST;
+        // A step of each row without a branch that depends on it: children come after their parent, and a leaf, whose child is 0, is the
+        // later one of itself and 0 or 1.
+        let step = |leaf: &mut u32, row: usize| {
+            let node = &nodes[*leaf as usize];
+            *leaf = u32::from(node.child + side(node, row)).max(*leaf);
+            node.child
+        };
+        let (groups, rest) = leaves.as_chunks_mut::<ABREAST>();
+        let first_of_rest = groups.len() * ABREAST;
+        for (group, leaves) in groups.iter_mut().enumerate() {
             let mut on_the_way = true;
             while on_the_way {
-                // A step of each row without a branch that depends on it: children come after their parent, and a leaf, whose child is 0,
-                // is the later one of itself and 0 or 1.
                 let mut children = 0;
                 for (at, leaf) in leaves.iter_mut().enumerate() {
-                    let node = &self.nodes[*leaf as usize];
-                    let next = node.child + node.side(columns.column(node.feature as usize)[first + at]);
-                    *leaf = u32::from(next).max(*leaf);
-                    children |= node.child;
+                    children |= step(leaf, group * ABREAST + at);
                 }
                 on_the_way = children != 0;
             }
+        }
+        for (at, leaf) in rest.iter_mut().enumerate() {
+            while step(leaf, first_of_rest + at) != 0 {}
         }
     }
 }

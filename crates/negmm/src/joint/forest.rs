@@ -9,7 +9,6 @@ use negmm_dist::{JointMixtures, Result, Rng, streams};
 use negmm_nn::dataset::split::{grouped_folds, k_folds};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::forest::JointForest;
-use negmm_nn::ngboost::Columns;
 
 /// Folds of the held-out predictions.
 const FOLDS: usize = 4;
@@ -49,6 +48,5 @@ pub(super) fn held_out(encoded: &EncodedTargets, seed: u64) -> Result<Option<Joi
 
 /// The mixtures of each row, in units of the standardised targets.
 pub(super) fn predict(forest: &JointForest, statistics: &Arc<TargetEncoding>, data: &Dataset) -> Result<JointMixtures> {
-    let data = statistics.of_rows(data)?;
-    forest.predict(&Columns::new(&data.columns(), data.len())?)
+    forest.predict(statistics.of_rows(data)?.as_ref())
 }

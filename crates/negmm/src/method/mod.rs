@@ -27,6 +27,7 @@ mod seed;
 mod settings;
 mod sigma_scale;
 mod sizes;
+mod stack;
 mod stacking;
 mod tails;
 mod tilt;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::MemberKind;
-use super::tails::{Tail, with_tails};
+use super::stack::StackedParts;
+use super::tails::Tail;
 use super::tilt::Tilt;
-use super::truncated_pool::pool_of_truncated;
 use crate::accelerator::Accelerator;
 use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::{Chunk, Isa, Kernel, Lanes, WIDTH, floats};
@@ -224,34 +224,35 @@ impl Predictor {
                 Ok(Standardised::new(predictions, *pool))
             }
             Self::Forest { forest, statistics } => {
-                let data = statistics.of_rows(data)?;
-                let weights = forest.predict(&Columns::new(&data.columns(), rows)?)?;
+                let weights = forest.predict(statistics.of_rows(data)?.as_ref())?;
                 let list = |at: usize| forest.components.iter().map(|part| part[at]).collect::<Vec<f64>>().repeat(rows);
                 let mixtures = Mixtures::from_parts_unchecked(forest.components.len(), weights, list(0), list(1));
                 Ok(Standardised::new(mixtures.into(), Pool::Mixture))
             }
-            Self::Stack { parts, tilt, tails, bounds } => {
-                let (mut mixtures, mut sizes) = (Vec::with_capacity(parts.len()), Vec::new());
-                for Part { weight, predictor, .. } in parts {
-                    let predictions = predictor.predict_on(accelerator, data, isa)?;
-                    let own = predictions.into_mixtures().ok_or_else(|| Error::model("a stack predicts mixtures"))?;
-                    sizes.extend(vec![own.components() / predictor.members(); predictor.members()]);
-                    mixtures.push(own.scale_weights(*weight));
-                }
-                let mut stacked = Mixtures::concatenate_components(&mixtures);
-                drop(mixtures);
-                if let Some(bounds) = bounds {
-                    stacked = pool_of_truncated(stacked, &sizes, *bounds);
-                }
-                if let Some(tilt) = tilt {
-                    stacked = Tilt::applied(&stacked, &sizes, |_| Some(tilt));
-                    sizes.iter_mut().for_each(|size| *size *= 2);
-                }
-                sizes.extend(vec![1; tails.len()]);
-                let stacked = with_tails(stacked, tails.len(), |_| tails);
-                let stacked = Predictions::from(stacked).of_members_of(sizes);
-                Ok(Standardised::new(stacked, Pool::Mixture))
+            Self::Stack { .. } => {
+                let parts = StackedParts::of(self, accelerator, data, isa)?;
+                Ok(parts.ok_or_else(|| Error::model("a stack has parts"))?.pooled(0..rows))
             }
+        }
+    }
+
+    /// As [`Predictor::predict_on`], in order and where it can in blocks of so many rows; `see` gets a block's first row and its
+    /// predictions.
+    ///
+    /// # Errors
+    /// When the rows do not have the features of training, or `see` fails.
+    pub(crate) fn in_blocks(
+        &self,
+        accelerator: Option<&dyn Accelerator>,
+        data: &Dataset,
+        (isa, block): (Isa, usize),
+        mut see: impl FnMut(usize, Standardised) -> Result<()>,
+    ) -> Result<()> {
+        match StackedParts::of(self, accelerator, data, isa)? {
+            None => see(0, self.predict_on(accelerator, data, isa)?),
+            Some(parts) => (0..data.len())
+                .step_by(block)
+                .try_for_each(|first| see(first, parts.pooled(first..data.len().min(first + block)))),
         }
     }
 }
@@ -472,7 +473,7 @@ impl<G: Gather> Kernel for Predict<'_, G> {
             let rows = PANEL.min(count - begin);
             let numbers: [u32; PANEL] = std::array::from_fn(|at| (begin + at.min(rows - 1)) as u32);
             pass.read::<L>(x, stride, &numbers);
-            pass.forward::<L>(network.activation, parameters.chunks(), None);
+            pass.predict::<L>(network.activation, parameters.chunks());
             outputs.copy_from_slice(pass.outputs());
             hold::<L>(&mut outputs);
             gather.gather::<L>(&outputs, member, first + begin, rows);

@@ -55,10 +55,9 @@ pub(super) fn with_tails<'a>(mixtures: Mixtures, count: usize, tails: impl Fn(us
     let components = mixtures.components() + count;
     let room = || Vec::with_capacity(mixtures.len() * components);
     let (mut weights, mut means, mut sds) = (room(), room(), room());
-    for (number, row) in mixtures.rows().enumerate() {
+    for ((number, row), (total, mean, sd)) in mixtures.rows().enumerate().zip(mixtures.continuous_moments()) {
         let tails = tails(number);
         let taken: f64 = tails.iter().map(|tail| tail.weight).sum();
-        let (total, mean, sd) = moments(row);
         let remaining = |(weight, sd): (&f64, &f64)| if *sd > 0.0 { weight * (1.0 - taken) } else { *weight };
         weights.extend(row.weights.iter().zip(row.sds).map(remaining));
         means.extend_from_slice(row.means);

@@ -14,8 +14,13 @@ const LEAST_INSIDE: f64 = 1e-9;
 pub(super) fn pool_of_truncated(mixtures: Mixtures, sizes: &[usize], [lower, upper]: [f64; 2]) -> Mixtures {
     let mut weights = mixtures.weights().to_vec();
     for (row, weights) in mixtures.rows().zip(weights.chunks_exact_mut(mixtures.components())) {
+        let below = |bound: f64, k: usize| match bound {
+            _ if bound.is_infinite() => f64::from(bound > 0.0),
+            _ => normal::cdf((bound - row.means[k]) / row.sds[k]),
+        };
         let inside = |k: usize| match row.sds[k] {
-            sd if sd > 0.0 => normal::cdf((upper - row.means[k]) / sd) - normal::cdf((lower - row.means[k]) / sd),
+            _ if row.weights[k] == 0.0 => 0.0,
+            sd if sd > 0.0 => below(upper, k) - below(lower, k),
             _ => f64::from(lower <= row.means[k] && row.means[k] <= upper),
         };
         let mut first = 0;

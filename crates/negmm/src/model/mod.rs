@@ -45,6 +45,8 @@ use negmm_nn::dataset::Dataset;
 
 /// Batch size of [`Model::predict_in_batches`]: a few megabytes of distributions, and work for many threads.
 const BATCH: usize = 16_384;
+/// Rows in a block of [`Model::predict_in_blocks`]: with 400 components each, half a megabyte.
+const BLOCK: usize = 48;
 
 /// A fitted model: everything needed to predict, with its training record.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,10 +97,7 @@ impl Model {
         table: &Table,
         mut see: impl FnMut(usize, &Predictions) -> Result<()>,
     ) -> Result<Warnings> {
-        let (data, mut warnings) = self.encoder.encode_features(table)?;
-        if let Some(novelty) = data.novelty() {
-            warnings.count_outside(novelty);
-        }
+        let (data, warnings) = self.encoded_features(table)?;
         let rows: Vec<u32> = (0..data.len() as u32).collect();
         for (batch, rows) in rows.chunks(BATCH).enumerate() {
             see(batch * BATCH, &self.predict_encoded(&data.select(rows))?)?;
@@ -166,12 +165,48 @@ impl Model {
     /// # Errors
     /// When they have other features.
     pub fn predict_encoded(&self, data: &Dataset) -> Result<Predictions> {
-        let mut predictions = self.predictor.predict_on(self.helper.accelerator(), data, Isa::best())?;
-        if let Some(novelty) = data.novelty() {
+        let predictions = self.predictor.predict_on(self.helper.accelerator(), data, Isa::best())?;
+        Ok(self.finished(predictions, data.novelty().cloned()))
+    }
+
+    /// As [`Model::predict_encoded`], in order and where it can in blocks of rows whose distributions stay in a cache: `see` gets a
+    /// block's first row and its predictions.
+    ///
+    /// # Errors
+    /// When the rows have other features, or `see` fails.
+    pub fn predict_in_blocks(
+        &self,
+        data: &Dataset,
+        mut see: impl FnMut(usize, &Predictions) -> Result<()>,
+    ) -> Result<()> {
+        let accelerator = self.helper.accelerator();
+        // A device gets all rows at once.
+        let block = if accelerator.is_some() { usize::MAX } else { BLOCK };
+        self.predictor.in_blocks(accelerator, data, (Isa::best(), block), |first, predictions| {
+            let novelty = data.novelty().map(|novelty| novelty.select(first..first + predictions.len()));
+            see(first, &self.finished(predictions, novelty))
+        })
+    }
+
+    /// Predictions in the target's unit, wider where inputs lie outside the ranges of training.
+    fn finished(&self, mut predictions: Standardised, novelty: Option<Novelty>) -> Predictions {
+        if let Some(novelty) = &novelty {
             predictions = predictions.widened(novelty);
         }
-        let predictions = self.in_target_unit(predictions).with_novelty(data.novelty().cloned());
-        Ok(self.helper.accelerating(predictions))
+        self.helper.accelerating(self.in_target_unit(predictions).with_novelty(novelty))
+    }
+
+    /// The encoded inputs of a table, with warnings about the rows: new categories, missing cells where training had none, values
+    /// outside the ranges of training.
+    ///
+    /// # Errors
+    /// When the table cannot be encoded.
+    pub fn encoded_features(&self, table: &Table) -> Result<(Dataset, Warnings)> {
+        let (data, mut warnings) = self.encoder.encode_features(table)?;
+        if let Some(novelty) = data.novelty() {
+            warnings.count_outside(novelty);
+        }
+        Ok((data, warnings))
     }
 
     /// The model with another extrapolation outside the training ranges, see [`Encoder::extrapolating`].

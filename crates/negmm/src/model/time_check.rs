@@ -10,7 +10,6 @@ use negmm_dist::{Hint, Result, Warning, streams};
 use negmm_nn::dataset::Dataset;
 use negmm_nn::forest::{Forest, ForestConfig, TargetBins};
 use negmm_nn::linear::Linear;
-use negmm_nn::ngboost::Columns;
 
 /// Rows at least; at most the newest of them are used.
 const LEAST_ROWS: usize = 100;
@@ -195,8 +194,7 @@ fn predictions(data: &Dataset, train: &[u32], rows: &[u32], seed: u64) -> Result
     };
     let by_line = chosen.x().chunks_exact(chosen.stride()).map(of_row).collect();
     let forest = Forest::grow(&FOREST, data, train, &TargetBins::new(data, train, COMPONENTS), seed);
-    let columns = chosen.columns();
-    let weights = forest.predict(&Columns::new(&columns, chosen.len())?)?;
+    let weights = forest.predict(&chosen)?;
     let mean = |weights: &[f64]| weights.iter().zip(&forest.components).map(|(weight, [mean, _])| weight * mean).sum();
     let by_forest = weights.chunks_exact(forest.components.len()).map(mean).collect();
     Ok([by_line, by_forest])

@@ -5,7 +5,7 @@ use super::conformal::ConformalInputs;
 use super::query::Query;
 use crate::conformal::{AdaptiveConformal, ConformalPredictor};
 use crate::{Model, Predictions, Result};
-use negmm_data::{KeptColumn, PredictedRows};
+use negmm_data::{KeptColumn, PredictedRows, Table, Warnings};
 
 /// A batch of rows that a model has predicted.
 #[derive(Clone, Copy, Debug)]
@@ -90,15 +90,39 @@ impl Query {
                 self.columns_with(predictions, first_row, Some(ConformalPredictor::Adaptive(sets)))?
             }
         };
-        let mut before = Vec::with_capacity(kept.len() + 1);
-        if model.encoder().sequence().is_some() {
-            let numbers = (0..predictions.len()).map(|at| rows.number(at) as i64).collect();
-            before.push((row_number(), Block::Integer(numbers)));
-        }
-        let first = rows.first();
-        before.extend(kept.iter().map(|column| (kept_field(column.name()), Block::Kept { column, first })));
+        let before = before(model, rows, predictions.len(), kept);
         Ok(BatchColumns { columns: columns.between(before, (Vec::new(), Vec::new()))?, adaptive, unseen_groups })
     }
+
+    /// The columns of the rows of a table, in the order of [`Query::output_fields`], and warnings about these rows: as those of a
+    /// batch, with few distributions in memory at a time. `first_row` rows came before these. Without conformal sets.
+    ///
+    /// # Errors
+    /// When the table cannot be encoded, two columns have one name, or the model cannot answer.
+    pub fn table_columns<'a>(
+        &self,
+        model: &Model,
+        table: &Table,
+        first_row: u64,
+        kept: &'a [KeptColumn],
+    ) -> Result<(Columns<'a>, Warnings)> {
+        let (data, warnings) = model.encoded_features(table)?;
+        let columns = self.answer(model, &data, first_row)?;
+        let before = before(model, model.encoder().predicted_rows(table.rows()), columns.rows(), kept);
+        Ok((columns.between(before, (Vec::new(), Vec::new()))?, warnings))
+    }
+}
+
+/// The columns before those of the predictions: the number of the row, where rows are a sequence, and those that are kept.
+fn before<'a>(model: &Model, rows: PredictedRows, count: usize, kept: &'a [KeptColumn]) -> Vec<(Field, Block<'a>)> {
+    let mut before = Vec::with_capacity(kept.len() + 1);
+    if model.encoder().sequence().is_some() {
+        let numbers = (0..count).map(|at| rows.number(at) as i64).collect();
+        before.push((row_number(), Block::Integer(numbers)));
+    }
+    let first = rows.first();
+    before.extend(kept.iter().map(|column| (kept_field(column.name()), Block::Kept { column, first })));
+    before
 }
 
 fn row_number() -> Field {

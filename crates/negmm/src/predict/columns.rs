@@ -145,6 +145,28 @@ impl<'a> Block<'a> {
         Self::Float { width: 1, values: values.into() }
     }
 
+    /// The same, with values of its own.
+    pub(super) fn into_owned<'b>(self) -> Block<'b> {
+        match self {
+            Self::Float { width, values } => Block::Float { width, values: Cow::Owned(values.into_owned()) },
+            Self::Integer(values) => Block::Integer(values),
+            Self::Text(texts) => Block::Text(texts.into_iter().map(|text| Cow::Owned(text.into_owned())).collect()),
+            Self::Kept { column, first } => {
+                Block::Text(column.cells().skip(first).map(|text| Cow::Owned(text.into_owned())).collect())
+            }
+        }
+    }
+
+    /// Adds rows of the same columns.
+    pub(super) fn append(&mut self, more: Self) {
+        match (self, more) {
+            (Self::Float { values, .. }, Self::Float { values: more, .. }) => values.to_mut().extend_from_slice(&more),
+            (Self::Integer(values), Self::Integer(more)) => values.extend(more),
+            (Self::Text(texts), Self::Text(more)) => texts.extend(more),
+            _ => unreachable!("columns have one type"),
+        }
+    }
+
     fn width(&self) -> usize {
         match self {
             Self::Float { width, .. } => *width,

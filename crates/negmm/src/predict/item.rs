@@ -87,8 +87,12 @@ impl Item<'_> {
         let mut blocks = Vec::with_capacity(items.len());
         // All quantiles at once: a GPU may find them.
         let mut quantiles = predictions.quantiles(&levels(items, conformal.is_some())).into_iter();
+        // A query asks for both.
+        let (mut means, mut sds): (Vec<f64>, Vec<f64>) = predictions.mean_and_sd().into_iter().unzip();
         for item in items {
             blocks.extend(match (item, conformal) {
+                (Item::Mean, _) => vec![Block::float(std::mem::take(&mut means))],
+                (Item::Sd, _) => vec![Block::float(std::mem::take(&mut sds))],
                 (Item::Interval(coverage), Some(conformal)) => {
                     let Interval { lower, upper } = conformal.intervals(predictions, coverage.value)?;
                     vec![Block::float(lower), Block::float(upper)]
@@ -112,8 +116,7 @@ impl Item<'_> {
         let one = |values: Vec<f64>| vec![Block::float(values)];
         let two = |(first, second): (Vec<f64>, Vec<f64>)| vec![Block::float(first), Block::float(second)];
         Ok(match *self {
-            Self::Mean => one(predictions.mean()),
-            Self::Sd => one(predictions.sd()),
+            Self::Mean | Self::Sd => Vec::new(),
             Self::Quantile(_) => quantiles.take(1).map(Block::float).collect(),
             Self::Interval(_) => quantiles.take(2).map(Block::float).collect(),
             Self::Region(coverage) => of_regions(&predictions.hdr(coverage.value)?),

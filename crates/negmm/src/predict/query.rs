@@ -1,11 +1,12 @@
 //! The prediction query: the columns of every prediction beside its mean and sd.
 
-use super::columns::{Columns, Field, unique};
+use super::columns::{Block, Columns, Field, unique};
 use super::item::Item;
 use super::parameter::Number;
 use crate::conformal::{ConformalPredictor, SetSpec};
 use crate::model::novelty_is_not_known;
 use crate::{Error, Model, Predictions, Result};
+use negmm_nn::dataset::Dataset;
 
 /// Draws of a row at most.
 pub const MOST_DRAWS: usize = 100_000;
@@ -127,11 +128,38 @@ impl Query {
     /// When the predictions lack a column.
     pub fn columns<'a>(&self, predictions: &'a Predictions, first_row: u64) -> Result<Columns<'a>> {
         if self.conformal {
-            return Err(Error::options(
-                "conformal prediction sets need a calibration or a sequence, and there is none",
-            ));
+            return Err(no_calibration());
         }
         self.columns_with(predictions, first_row, None)
+    }
+
+    /// The columns of a model's predictions of encoded rows; few distributions are in memory at a time. `first_row` rows came before
+    /// these, for the random draws.
+    ///
+    /// # Errors
+    /// When the model lacks a column, or the rows have other features.
+    pub fn answer(&self, model: &Model, data: &Dataset, first_row: u64) -> Result<Columns<'static>> {
+        self.check()?;
+        if self.conformal {
+            return Err(no_calibration());
+        }
+        if data.is_empty() {
+            return Columns::empty(self.fields(model)?);
+        }
+        let items = self.items(model.members(), model.components())?;
+        let (mut rows, mut whole): (usize, Vec<Block<'static>>) = (0, Vec::new());
+        model.predict_in_blocks(data, |first, predictions| {
+            rows += predictions.len();
+            let blocks = Item::blocks(&items, predictions, first_row + first as u64, None)?;
+            let blocks = blocks.into_iter().map(Block::into_owned);
+            if whole.is_empty() {
+                whole.extend(blocks);
+            } else {
+                whole.iter_mut().zip(blocks).for_each(|(whole, block)| whole.append(block));
+            }
+            Ok(())
+        })?;
+        Columns::new(rows, items.into_iter().flat_map(Item::fields).collect(), whole)
     }
 
     /// The same, with intervals and regions of a conformal predictor where there is one.
@@ -174,6 +202,10 @@ impl Query {
         }
         Ok(items)
     }
+}
+
+fn no_calibration() -> Error {
+    Error::options("conformal prediction sets need a calibration or a sequence, and there is none")
 }
 
 fn check_levels(name: &str, levels: &[Number]) -> Result<()> {

@@ -150,7 +150,7 @@ impl Kernel for ScoreRows<'_> {
         for panel in rows.chunks(PANEL) {
             let panel = load_panel::<L>(job, buffers, panel, 1.0);
             let PanelBuffers { workspace, evaluator, .. } = buffers;
-            workspace.forward::<L>(job.network.activation, parameters, None);
+            workspace.predict::<L>(job.network.activation, parameters);
             evaluator.scores::<L>(workspace.outputs(), &panel, &mut sums);
         }
         sums
