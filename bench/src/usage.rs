@@ -71,6 +71,17 @@ pub fn own_cpu_seconds() -> f64 {
     }
 }
 
+/// CPU seconds of all threads of this process to the nanosecond; elsewhere than on Unix, those of the wall clock.
+pub fn exact_cpu_seconds() -> f64 {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+    }
+    #[cfg(not(unix))]
+    wall_seconds()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +97,7 @@ mod tests {
             }
         }
         assert!(own_cpu_seconds() - start >= 0.05, "{sum}");
+        // Ticks and nanoseconds are of one clock.
+        assert!((own_cpu_seconds() - exact_cpu_seconds()).abs() < 0.5);
     }
 }
