@@ -7,9 +7,10 @@
 //!
 //! Each step of a series has a demand with the same probability, of a geometric size (mean 3) or a lognormal one (mean
 //! e^0.5). For each rate and kind of sizes one forecaster is fitted to all series. Prints how far P(Y > 0) and the mean
-//! are from the truth on average over series (and in absolute terms by series), and the expected quantile loss of the next
-//! step over the levels 0.1, 0.2 … 0.9 and 0.95, 0.99 under the true distribution, which 4,000 draws stand for. The rivals'
-//! distributions have an atom at zero with one minus their rate and one at their size; smoothing constants are 0.1.
+//! are from the truth on average over series (and in absolute terms by series), how far the mean of the draws of all series
+//! is from it, and the expected quantile loss of the next step over the levels 0.1, 0.2 … 0.9 and 0.95, 0.99 under the true
+//! distribution, which 4,000 draws stand for. The rivals' distributions have an atom at zero with one minus their rate and
+//! one at their size; smoothing constants are 0.1.
 
 use std::error::Error;
 
@@ -59,7 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (count, steps, seed) =
         (options.get("--series", 100)?, options.get("--steps", 150)?, options.get("--seed", 0_u64)?);
     let rates: Vec<f64> = options.list("--rates", vec![0.05, 0.1, 0.2, 0.3, 0.5])?;
-    println!("| rate | sizes | P(Y > 0): bias, by series | mean: bias, by series | loss | Croston | TSB | empirical |");
+    println!(
+        "| rate | sizes | P(Y > 0): bias, by series | mean: bias, by series, draws | loss | Croston | TSB | empirical |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     for rate in rates {
         for (name, sizes) in [("geometric", Sizes::Geometric), ("lognormal", Sizes::Lognormal)] {
@@ -85,6 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             };
             let two_points = |(rate, size): (f64, f64)| move |level: f64| if level > 1.0 - rate { size } else { 0.0 };
             let expected = rate * sizes.mean();
+            let of_draws = all.concat().iter().sum::<f64>() / (count * steps) as f64 / expected - 1.0;
             let (mut positive, mut mean) = ((0.0, 0.0), (0.0, 0.0));
             let mut losses = [0.0; 4];
             for (row, point) in forecasts.points.iter().enumerate().filter(|(_, point)| point.ahead == 1) {
@@ -104,11 +108,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             let each = |sum: f64| sum / count as f64;
             println!(
-                "| {rate} | {name} | {:+.3}, {:.3} | {:+.1} %, {:.1} % | {:.4} | {:.4} | {:.4} | {:.4} |",
+                "| {rate} | {name} | {:+.3}, {:.3} | {:+.1} %, {:.1} %, {:+.1} % | {:.4} | {:.4} | {:.4} | {:.4} |",
                 each(positive.0),
                 each(positive.1),
                 100.0 * each(mean.0),
                 100.0 * each(mean.1),
+                100.0 * of_draws,
                 each(losses[0]),
                 each(losses[1]),
                 each(losses[2]),

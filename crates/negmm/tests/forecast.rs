@@ -388,7 +388,8 @@ fn parts_whose_last_demand_was_never_seen_are_saved_and_read() {
     }
     let data = Table::new(vec![numbers("id", id), numbers("y", y)]).unwrap();
     let forecaster = fit(&data, &SeriesSpec::of("y").series("id").horizon(3)).forecaster;
-    assert_eq!(forecaster.scores()[0].nll, None, "the value lies on no atom");
+    // The value lies on no atom that was thought of, and is not impossible.
+    assert!(forecaster.scores()[0].nll.is_some_and(|nll| nll < 10.0), "{:?}", forecaster.scores());
     let read = Forecaster::from_bytes(&forecaster.to_bytes().unwrap()).unwrap();
     assert_eq!(read, forecaster);
     let future = read.future(&data, &read.histories(&data).unwrap()).unwrap().predictions;

@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::atoms::{has_atoms, is_discrete};
 use super::copula::{Copula, score};
-use super::forecaster::{has_atoms, is_discrete};
 use super::reconciliation::Reconciliation;
-use super::supports::support_of_draws;
+use super::shared_support::support_of_draws;
 use super::{ForecastPoint, Forecasts, Series};
 use negmm_dist::joint::energy_of_draws;
 use negmm_dist::math::normal;

@@ -105,6 +105,13 @@ impl Frequency {
         }
     }
 
+    /// The steps of a week, where steps are whole parts of a day, and shorter than it.
+    pub(super) fn steps_of_week(self) -> Option<usize> {
+        let Self::Seconds { step } = self else { return None };
+        let steps = 7.0 * DAY / step;
+        (step < DAY && (DAY / step).fract() == 0.0).then_some(steps as usize)
+    }
+
     /// Number of steps from one time to a later one; `None` where it is not a whole number.
     pub(super) fn between(self, from: f64, to: f64) -> Option<usize> {
         let steps = match self {

@@ -3,16 +3,23 @@
 use super::ForecastPoint;
 use super::copula::{Copula, Products, score};
 use super::own_weights::OwnWeights;
+use super::spread::centred;
 use super::stacking::Stacking;
 use super::supports::{OwnSupport, jitter};
 use negmm_dist::Distribution;
 use negmm_dist::Mixtures;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// Parts of the points whose weights are fitted on the others.
 const PARTS: usize = 5;
 
 /// Points that stacking weights need at least.
 const FEW: f64 = 30.0;
+/// Candidates for the factor of a member's weight, the relative gain in CRPS that it needs, and the points that decide.
+const ODDS: [f64; 6] = [0.5, 0.25, 0.125, 2.0, 4.0, 8.0];
+const LEAST_GAIN: f64 = 1e-3;
+const MOST_ODDS_ROWS: usize = 800;
 /// Coverage of the interval that the spread is fitted to, the number of points that decide at most, that at which the
 /// factor is shrunk by half, and its range.
 const COVERAGE: f64 = 0.8;
@@ -80,12 +87,68 @@ impl HeldOutPoints {
             Some(own) => own.of_points.clone(),
             None => order.iter().map(|row| without(*row)).collect(),
         };
+        let odds = if few { vec![1.0; members.len()] } else { self.odds(&members, &of_point) };
+        let with_odds = |weights: &[f64]| {
+            let each: Vec<f64> = weights.iter().zip(&odds).map(|(weight, odds)| weight * odds).collect();
+            let sum: f64 = each.iter().sum();
+            each.into_iter().map(|weight| weight / sum).collect::<Vec<f64>>()
+        };
+        let of_point: Vec<Vec<f64>> = of_point.iter().map(|weights| with_odds(weights)).collect();
+        let weights = with_odds(&weights);
         let weighted = members
             .into_iter()
             .enumerate()
             .map(|(member, mixtures)| mixtures.take(&order, |row| (of_point[row][member], 1.0)));
-        let mixtures = Mixtures::concatenate_components(&weighted.collect::<Vec<_>>());
-        Pooled { weights, of_series: own.map_or_else(Vec::new, |own| own.of_series), mixtures }
+        let mixtures = centred(&weighted.collect::<Vec<_>>());
+        let own = own.map_or_else(Vec::new, |own| own.of_series);
+        let of_series = own.into_iter().map(|(number, weights)| (number, with_odds(&weights))).collect();
+        Pooled { weights, of_series, mixtures }
+    }
+
+    /// Factors of the members' weights with which the centred pool has the lowest CRPS, each series in units of its values:
+    /// of the last member, the networks, then of the first. The likelihood, by which weights are found, heeds most where
+    /// errors are smallest.
+    fn odds(&self, members: &[Mixtures], weights: &[Vec<f64>]) -> Vec<f64> {
+        let counting: Vec<usize> = (0..self.y.len()).filter(|row| self.counts[*row] > 0.0).collect();
+        let rows: Vec<usize> =
+            counting.iter().copied().step_by(counting.len().div_ceil(MOST_ODDS_ROWS).max(1)).collect();
+        let mut units: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+        for (point, y) in self.points.iter().zip(&self.y) {
+            let (sum, count) = units.entry(point.series).or_default();
+            (*sum, *count) = (*sum + y.abs(), *count + 1.0);
+        }
+        let own: Vec<Mixtures> = members.iter().map(|member| member.clone().take(&rows, |_| (1.0, 1.0))).collect();
+        let order: Vec<usize> = (0..rows.len()).collect();
+        let loss = |odds: &[f64]| -> [f64; 2] {
+            let sum = |row: usize| weights[rows[row]].iter().zip(odds).map(|(weight, odds)| weight * odds).sum::<f64>();
+            let weighted = own.iter().enumerate().map(|(member, mixtures)| {
+                let weight = |row: usize| weights[rows[row]][member] * odds[member] / sum(row);
+                mixtures.clone().take(&order, |row| (weight(row), 1.0))
+            });
+            let pooled = centred(&weighted.collect::<Vec<_>>());
+            let of_row = |row: &usize| {
+                let (sum, count) = units[&self.points[rows[*row]].series];
+                // A series of zeros has no unit, and says nothing.
+                if sum > 0.0 { pooled.row(*row).crps(self.y[rows[*row]]) * (count / sum) } else { 0.0 }
+            };
+            let losses: Vec<f64> = order.par_iter().map(of_row).collect();
+            let (first, second) = losses.split_at(losses.len() / 2);
+            [first.iter().sum(), second.iter().sum()]
+        };
+        let mut best = vec![1.0; members.len()];
+        let mut lowest = loss(&best);
+        for member in [members.len() - 1, 0] {
+            for odds in ODDS {
+                let mut next = best.clone();
+                next[member] = odds;
+                let found = loss(&next);
+                // What is better must be so in both halves.
+                if (0..2).all(|half| found[half] < (1.0 - LEAST_GAIN) * lowest[half]) {
+                    (lowest, best) = (found, next);
+                }
+            }
+        }
+        best
     }
 
     /// The factor of the pool's spread with which its central interval covers what it should.
@@ -149,6 +212,22 @@ mod tests {
         let series = Series { values: vec![0.1234567, 1.5], ..Series::default() };
         let own = vec![OwnSupport::of(&series, Support::default(), true)];
         HeldOutPoints { points, y, counts, own }.spread(&pooled)
+    }
+
+    #[test]
+    fn a_member_that_is_far_off_loses_weight() {
+        let count = 400;
+        let points: Vec<_> = (0..count).map(|origin| ForecastPoint { series: 0, origin, ahead: 1 }).collect();
+        let level = |row: usize| ((row * 171 % count) as f64 + 0.5) / count as f64;
+        let y: Vec<f64> = (0..count).map(|row| 9.0 + normal::quantile(level(row))).collect();
+        let of = |mean: f64| Mixtures::from_parts_unchecked(1, vec![1.0; count], vec![mean; count], vec![1.0; count]);
+        let held_out = HeldOutPoints { points, y, counts: vec![1.0; count], own: Vec::new() };
+        let even = vec![vec![0.5; 2]; count];
+        let found = held_out.odds(&[of(9.0), of(12.0)], &even);
+        assert!(found[0] > 1.0 && found[1] == 0.125, "{found:?}");
+        assert_eq!(held_out.odds(&[of(9.0), of(9.0)], &even), [1.0, 1.0]);
+        // Errors on both sides cancel in the mean of all.
+        assert_eq!(held_out.odds(&[of(8.0), of(10.0)], &even), [1.0, 1.0]);
     }
 
     #[test]

@@ -3,12 +3,14 @@
 //! As in the method of Teunter, Syntetos and Babai, rates are exponentially weighted means over all steps, zeros included.
 //! A member has a decay and a form: on a grid of values the negative binomial distribution of the weighted mean and of a
 //! shrunk dispersion, or the weighted empirical distribution smoothed by it; without a grid a zero and the past sizes,
-//! each as a narrow normal. Their stacking weights maximise the likelihood of what followed earlier origins. Steps ahead
+//! each as a narrow normal. Further members shrink a series' empirical distribution towards that of all series. Their stacking
+//! weights maximise the likelihood of what followed earlier origins. Steps ahead
 //! have the same distribution: nothing is known about them that is not known about the next.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::atoms::leave_rest;
 use super::stacking::Stacking;
 use super::{ForecastPoint, Series};
 use negmm_dist::math::normal;
@@ -19,8 +21,13 @@ const LEAST_STEPS: usize = 4;
 const LEAST_ZEROS: f64 = 0.15;
 /// Decays of the weights per step.
 const DECAYS: [f64; 4] = [0.8, 0.9, 0.96, 1.0];
-/// Members: each decay in both forms.
-const MEMBERS: usize = 2 * DECAYS.len();
+/// Steps that the distribution of all series counts as among those of a series.
+const COMMON_STEPS: [f64; 2] = [10.0, 100.0];
+/// Members: each decay in both forms, which earlier versions had alone, and the shrunk ones.
+const OF_DECAYS: usize = 2 * DECAYS.len();
+const MEMBERS: usize = OF_DECAYS + COMMON_STEPS.len();
+/// Sizes of all series, where they are not on a grid: the means of so many parts of them.
+const COMMON_SIZES: usize = 20;
 /// Pseudo-steps: of the mean over all series in that of a series, of the latter in a weighted mean, of the shared
 /// dispersion, and of the negative binomial distribution in an empirical one.
 const SHARED_MEAN_STEPS: f64 = 1.0;
@@ -66,6 +73,9 @@ pub(super) struct Intermittent {
     dispersion: f64,
     /// Stacking weights of the members.
     weights: Vec<f64>,
+    /// The distribution of all series, zero first: values and probabilities.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    common: Vec<[f64; 2]>,
 }
 
 /// Whether a history has zeros, no negative values, and zeros are common.
@@ -99,8 +109,9 @@ impl Intermittent {
             means += mean * (history.len() - 1) as f64;
         }
         let dispersion = (squares / means.max(f64::MIN_POSITIVE) / unit).max(LEAST_DISPERSION);
-        let mut shared =
-            Self { step, mean, rate: Some(rate), dispersion, weights: vec![1.0 / MEMBERS as f64; MEMBERS] };
+        let common = distribution_of_all(all().collect(), step);
+        let weights = vec![1.0 / MEMBERS as f64; MEMBERS];
+        let mut shared = Self { step, mean, rate: Some(rate), dispersion, weights, common };
         let (stride, origins) = (horizon.div_ceil(2), (ALL_ORIGINS / own.len()).clamp(LEAST_ORIGINS, MOST_ORIGINS));
         let likelihoods: Vec<Vec<[f64; MEMBERS]>> = own
             .par_iter()
@@ -145,7 +156,9 @@ impl Intermittent {
     /// Whether the parameters are valid.
     pub(super) fn is_sound(&self) -> bool {
         let positive = |number: f64| number.is_finite() && number > 0.0;
-        self.weights.len() == MEMBERS
+        (self.weights.len() == MEMBERS || self.weights.len() == OF_DECAYS)
+            && self.common.len() <= MOST_POINTS
+            && self.common.iter().all(|[value, weight]| value.is_finite() && *value >= 0.0 && *weight >= 0.0)
             && self.weights.iter().all(|weight| *weight >= 0.0)
             && (self.weights.iter().sum::<f64>() - 1.0).abs() < 1e-6
             && positive(self.mean)
@@ -178,6 +191,8 @@ impl Intermittent {
         components.retain(|(weight, ..)| *weight >= LEAST_WEIGHT);
         let sum: f64 = components.iter().map(|(weight, ..)| weight).sum();
         components.iter_mut().for_each(|(weight, ..)| *weight /= sum);
+        let mean = components.iter().map(|(weight, value, _)| weight * value).sum();
+        leave_rest(&mut components, mean, support.iter().copied().fold(self.step.unwrap_or(mean), f64::max));
         components
     }
 
@@ -201,12 +216,13 @@ impl Intermittent {
         match self.step {
             Some(step) => {
                 let usual = BEYOND * largest.max(self.mean) / step;
-                let points = (usual as usize + MORE_POINTS).min(MOST_POINTS);
+                let points = (usual as usize + MORE_POINTS).max(self.common.len()).min(MOST_POINTS);
                 (0..=points).map(|point| point as f64 * step).collect()
             }
             None => {
                 let sizes = history.iter().rev().copied().filter(|value| *value > 0.0).take(MOST_SIZES);
-                [0.0].into_iter().chain(sizes).chain((largest == 0.0).then_some(self.mean)).collect()
+                let own = [0.0].into_iter().chain(sizes).chain((largest == 0.0).then_some(self.mean));
+                own.chain(self.common.iter().skip(1).map(|[value, _]| *value)).collect()
             }
         }
     }
@@ -217,7 +233,11 @@ impl Intermittent {
 
     /// The probabilities of the support under a member.
     fn member(&self, member: usize, history: &[f64], support: &[f64]) -> Vec<f64> {
-        let (decay, smooth) = (DECAYS[member % DECAYS.len()], member < DECAYS.len());
+        let common_steps = member.checked_sub(OF_DECAYS).map(|at| COMMON_STEPS[at]);
+        let decay = if common_steps.is_some() { 1.0 } else { DECAYS[member % DECAYS.len()] };
+        let smooth = member < DECAYS.len();
+        // Without a grid the sizes of all series come after its own.
+        let own_points = if self.step.is_some() { support.len() } else { support.len() - self.common.len().max(1) + 1 };
         let steps = history.len() as f64;
         let (mut total, mut sum, mut squares, mut weight, mut positive) = (0.0, 0.0, 0.0, 1.0, 0.0);
         let mut counts = vec![0.0; support.len()];
@@ -233,11 +253,19 @@ impl Intermittent {
                 // Sizes of the support are in this order; older ones fall on the last.
                 None => {
                     size += 1;
-                    (size - 1).min(support.len() - 1)
+                    (size - 1).min(own_points - 1)
                 }
             };
             counts[at] += weight;
             weight *= decay;
+        }
+        if let Some(common_steps) = common_steps {
+            let first = if self.step.is_some() { 1 } else { own_points };
+            for (at, [_, probability]) in self.common.iter().enumerate() {
+                counts[if at == 0 { 0 } else { first + at - 1 }] += common_steps * probability;
+            }
+            counts.iter_mut().for_each(|count| *count /= total + common_steps);
+            return counts;
         }
         if self.step.is_none() {
             // A rate as the mean is on a grid, and sizes by their weights, or all alike.
@@ -246,11 +274,13 @@ impl Intermittent {
                 let own = (SHARED_MEAN_STEPS * shared + all) / (SHARED_MEAN_STEPS + steps);
                 if decay < 1.0 { (OWN_MEAN_STEPS * own + positive) / (OWN_MEAN_STEPS + total) } else { own }
             });
-            let sizes: Vec<f64> = counts[1..].iter().map(|count| if smooth { 1.0 } else { *count }).collect();
+            let own = counts[1..own_points].iter();
+            let sizes: Vec<f64> = own.map(|count| if smooth { 1.0 } else { *count }).collect();
             let all: f64 = sizes.iter().sum();
             let even = 1.0 / sizes.len() as f64;
             let shares = sizes.iter().map(|size| if all > 0.0 { size / all } else { even });
-            return [1.0 - rate].into_iter().chain(shares.map(|share| rate * share)).collect();
+            let own = [1.0 - rate].into_iter().chain(shares.map(|share| rate * share));
+            return own.chain(std::iter::repeat(0.0)).take(support.len()).collect();
         }
         let unit = self.step.unwrap_or(1.0);
         let own = (SHARED_MEAN_STEPS * self.mean + history.iter().sum::<f64>()) / (SHARED_MEAN_STEPS + steps);
@@ -271,6 +301,31 @@ impl Intermittent {
                 .collect(),
         }
     }
+}
+
+/// The distribution of these values: on the grid, or zero and sizes.
+fn distribution_of_all(mut values: Vec<f64>, step: Option<f64>) -> Vec<[f64; 2]> {
+    let each = 1.0 / values.len() as f64;
+    if let Some(step) = step {
+        let mut common: Vec<[f64; 2]> = Vec::new();
+        for value in values {
+            let at = (value / step).round() as usize;
+            (common.len()..=at).for_each(|point| common.push([point as f64 * step, 0.0]));
+            common[at][1] += each;
+        }
+        return common;
+    }
+    values.sort_by(f64::total_cmp);
+    let zeros = values.partition_point(|value| *value == 0.0);
+    let (sizes, rate) = (&values[zeros..], 1.0 - zeros as f64 * each);
+    // Means of as many parts, so that the mean of all stays.
+    let mean_of = |part: usize| {
+        let first = part * sizes.len() / COMMON_SIZES;
+        let own = &sizes[first..((part + 1) * sizes.len() / COMMON_SIZES).max(first + 1)];
+        own.iter().sum::<f64>() / own.len() as f64
+    };
+    let sizes = (0..COMMON_SIZES).map(|part| [mean_of(part), rate / COMMON_SIZES as f64]);
+    [[0.0, 1.0 - rate]].into_iter().chain(sizes).collect()
 }
 
 /// The step of the grid that the values lie on, if it has few points: 1, or the smallest value.
@@ -326,6 +381,38 @@ mod tests {
         for member in [3, 7] {
             let probabilities = fitted.member(member, &history, &support);
             assert!((1.0 - probabilities[0] - 0.05).abs() < 1e-9, "{}", 1.0 - probabilities[0]);
+        }
+    }
+
+    #[test]
+    fn series_that_are_alike_learn_from_each_other() {
+        // The same rate and sizes in all series, each of which has seen few of them.
+        let mut rng = negmm_dist::Rng::new(4, 0);
+        for grid in [true, false] {
+            let mut one = || -> Vec<f64> {
+                let size = |u: f64| if grid { (1.0 + 4.0 * u).floor() } else { libm::exp(u) };
+                (0..40).map(|_| if rng.uniform() < 0.25 { size(rng.uniform()) } else { 0.0 }).collect()
+            };
+            let histories: Vec<Vec<f64>> = (0..80).map(|_| one()).collect();
+            let of =
+                |history: &Vec<f64>| Series { values: history.clone(), filled: history.clone(), ..Series::default() };
+            let series: Vec<Series> = histories.iter().map(of).collect();
+            let fitted = Intermittent::fit(&series, 4).unwrap();
+            assert_eq!(fitted.step.is_some(), grid);
+            assert!(fitted.weights[OF_DECAYS..].iter().sum::<f64>() > 0.5, "{:?}", fitted.weights);
+            let off = |history: &Vec<f64>| {
+                let zero = fitted.pooled(history).iter().find(|(_, value, _)| *value == 0.0).unwrap().0;
+                let own = history.iter().filter(|value| **value == 0.0).count() as f64 / 40.0;
+                [(zero - 0.75).abs(), (own - 0.75).abs()]
+            };
+            let sums = histories.iter().map(off).fold([0.0; 2], |sum, off| [sum[0] + off[0], sum[1] + off[1]]);
+            assert!(sums[0] < 0.6 * sums[1], "{sums:?}");
+            // Models of earlier versions have no such members.
+            let earlier =
+                Intermittent { weights: vec![1.0 / OF_DECAYS as f64; OF_DECAYS], common: Vec::new(), ..fitted.clone() };
+            assert!(earlier.is_sound() && fitted.is_sound());
+            let total: f64 = earlier.pooled(&histories[0]).iter().map(|(weight, ..)| weight).sum();
+            assert!((total - 1.0).abs() < 1e-9);
         }
     }
 

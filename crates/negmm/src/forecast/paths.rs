@@ -1,6 +1,6 @@
 //! Sample paths through the steps ahead, and aggregates over them.
 
-use super::supports::support_of_draws;
+use super::shared_support::support_of_draws;
 use super::{ForecastPoint, Forecaster, Forecasts};
 use negmm_dist::Distribution;
 use negmm_dist::math::rng::Rng;

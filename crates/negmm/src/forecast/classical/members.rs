@@ -5,6 +5,7 @@ use super::calendar::{YEAR, Years};
 use super::decomposition::{SeasonKind, is_seasonal};
 use super::smoothing::{Smoothed, Trend, smooth};
 use super::theta::theta;
+use super::year::with_year;
 
 /// At most so many last steps of a history are used, or so many periods of its season.
 const MOST_STEPS: usize = 1_500;
@@ -36,6 +37,8 @@ pub(super) enum Member {
     SeasonalNaive(usize),
     SeasonalDrift(usize),
     SeasonalMean(usize),
+    /// Means by phase of a week with this number of steps, and how they were missed a year ago.
+    Year(usize),
     /// Exponential smoothing without trend; period 1: without season.
     Level(usize),
     Damped(usize),
@@ -46,8 +49,8 @@ pub(super) enum Member {
 }
 
 impl Member {
-    /// The members for these seasonal periods, shortest first.
-    pub(super) fn all(periods: &[usize]) -> Vec<Self> {
+    /// The members for these seasonal periods, shortest first; with the steps of a week where a year is known by it.
+    pub(super) fn all(periods: &[usize], week: Option<usize>) -> Vec<Self> {
         let mut members = vec![Self::Last, Self::Drift, Self::Autoregression, Self::AutoregressionOfChanges];
         for period in periods {
             members.extend([Self::SeasonalNaive(*period), Self::SeasonalDrift(*period), Self::SeasonalMean(*period)]);
@@ -56,6 +59,7 @@ impl Member {
         members.extend([Self::Level(first), Self::Damped(first), Self::Linear(first), Self::Theta(first)]);
         // Of longer seasons there are few periods: their trends are not extrapolated.
         members.extend(periods.iter().skip(1).map(|period| Self::Level(*period)));
+        members.extend(week.map(Self::Year));
         members
     }
 
@@ -71,6 +75,7 @@ impl Member {
             Self::SeasonalNaive(period) => seasonal("seasonal naive", period),
             Self::SeasonalDrift(period) => seasonal("seasonal drift", period),
             Self::SeasonalMean(period) => seasonal("seasonal mean", period),
+            Self::Year(week) => seasonal("year and season", week),
             Self::Level(period) => seasonal("smoothing", period),
             Self::Damped(period) => seasonal("damped trend", period),
             Self::Linear(period) => seasonal("linear trend", period),
@@ -83,7 +88,8 @@ impl Member {
     /// Its seasonal period; 1 without one.
     fn period(self) -> usize {
         match self {
-            Self::SeasonalNaive(period) | Self::SeasonalDrift(period) | Self::SeasonalMean(period) => period,
+            Self::SeasonalNaive(period) | Self::SeasonalDrift(period) => period,
+            Self::SeasonalMean(period) | Self::Year(period) => period,
             Self::Level(period) | Self::Damped(period) | Self::Linear(period) | Self::Theta(period) => period,
             Self::Last | Self::Drift | Self::Autoregression | Self::AutoregressionOfChanges => 1,
         }
@@ -119,6 +125,7 @@ impl Paths {
         let yearly: Vec<usize> = (0..members.len()).filter(|member| members[*member].period() == YEAR).collect();
         let years = if yearly.is_empty() { None } else { Years::of(history, leap_days, horizon) };
         let longest = periods.last().copied().unwrap_or(1);
+        let whole = history;
         let history = &history[history.len().saturating_sub(MOST_STEPS.max(MOST_PERIODS * longest))..];
         let (steps, last) = (history.len(), history[history.len() - 1]);
         let positive = history.iter().all(|value| *value > 0.0);
@@ -137,6 +144,7 @@ impl Paths {
                     seasonal_naive(history, period, horizon, DRIFT * seasonal_change(history, period))
                 }
                 Member::SeasonalMean(period) => (1..=horizon).map(|ahead| phase_mean(history, period, ahead)).collect(),
+                Member::Year(week) => with_year(whole, week, horizon),
                 Member::Level(period) => {
                     let (smoothed, kind) = level(history, (period, periods), horizon, positive);
                     kind_of_season = Some(kind);
@@ -220,7 +228,7 @@ fn seasonal_change(history: &[f64], period: usize) -> f64 {
 }
 
 /// The weighted mean of the last values of the phase of a step ahead; without any, of all.
-fn phase_mean(history: &[f64], period: usize, ahead: usize) -> f64 {
+pub(super) fn phase_mean(history: &[f64], period: usize, ahead: usize) -> f64 {
     let back = period * ahead.div_ceil(period);
     let (mut sum, mut total, mut weight) = (0.0, 0.0, 1.0);
     for season in 0..SEASONS_OF_MEAN {
@@ -277,7 +285,7 @@ mod tests {
 
     #[test]
     fn every_member_forecasts_any_history() {
-        let members = Member::all(&[4, 12]);
+        let members = Member::all(&[4, 12], Some(12));
         let histories = [
             vec![3.0],
             vec![3.0, 3.0],

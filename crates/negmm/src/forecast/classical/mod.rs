@@ -13,43 +13,30 @@
 
 mod autoregression;
 mod calendar;
+mod combination;
 mod decomposition;
 mod members;
 mod simplex;
 mod smoothing;
 mod theta;
-
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+mod year;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::changes::error_distribution;
-use super::local_scale::LocationScale;
 use super::scale::FAR;
-use super::{ForecastPoint, Series};
-use calendar::{YEAR, leap_days};
-use members::{LONGEST_PERIOD, Member, Paths};
+use super::{ForecastPoint, Frequency, Series};
+use combination::{Combined, Fits, weights_of};
+use members::{LONGEST_PERIOD, Member};
 use negmm_dist::Mixtures;
 use negmm_dist::math::normal;
 
-/// How sharply weights prefer members with small errors.
-const SHARPNESS: f64 = 4.0;
-/// The errors of all series count as so many steps of a series' own.
-const SHARED_STEPS: f64 = 5.0;
 /// Earlier origins that the weights and the factor of a series come from; fewer where there are very many series, of which
 /// each says less about itself than all the others do, and a forecast is wanted in a fraction of a millisecond.
 const OWN_ORIGINS: usize = 6;
 const OWN_ORIGINS_OF_MANY: usize = 2;
 const VERY_MANY_SERIES: usize = 20_000;
-/// The factor of a series counts as one with so many steps; errors of one origin are dependent, so that only each third
-/// counts.
-const SHARED_FACTOR_STEPS: f64 = 6.0;
-const DEPENDENT: f64 = 3.0;
-/// Scaled errors count up to this size.
-const MOST_ERROR: f64 = 8.0;
 /// Origins and series that the shared parameters come from: over all series, at least and at most of each.
 const ALL_ORIGINS: usize = 4_000;
 const LEAST_ORIGINS: usize = 4;
@@ -58,10 +45,6 @@ const MANY_STEPS: usize = 8;
 const MOST_SERIES: usize = 1_000;
 /// Shortest history before an earlier origin, beside two periods.
 const LEAST_HISTORY: usize = 8;
-/// Steps that one-step errors need beyond the parameters of a method, and the strength of the shared ratio of scale and
-/// level in steps.
-const FITTED_STEPS: usize = 3;
-const SHARED_SCALE_STEPS: f64 = 2.0;
 /// Ratio of scale and level where no series shows one.
 const UNKNOWN_RATIO: f64 = 0.3;
 /// Smallest scale relative to the level.
@@ -89,6 +72,9 @@ pub(super) struct Classical {
     /// Earlier origins that the weights of a series come from.
     #[serde(default = "usual_origins", skip_serializing_if = "is_usual")]
     own_origins: usize,
+    /// Steps of a week, where a year is known by whole weeks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    week: Option<usize>,
 }
 
 fn usual_origins() -> usize {
@@ -100,27 +86,6 @@ fn is_usual(origins: &usize) -> bool {
     *origins == OWN_ORIGINS
 }
 
-/// A combined forecast.
-struct Combined {
-    path: Vec<f64>,
-    /// The scale of errors, without growth.
-    scale: f64,
-}
-
-/// The fits of one series by the number of steps before their origin, and its steps that are 29 Februaries.
-#[derive(Clone, Default)]
-struct Fits {
-    by_end: HashMap<usize, Arc<Paths>>,
-    leap_days: Vec<usize>,
-}
-
-impl Fits {
-    fn new(series: &Series, periods: &[usize], horizon: usize) -> Self {
-        let leap_days = if periods.contains(&YEAR) { leap_days(series, horizon) } else { Vec::new() };
-        Self { by_end: HashMap::new(), leap_days }
-    }
-}
-
 impl Classical {
     /// The number of series that the shared parameters come from, out of so many.
     pub(super) fn fitted(series: usize) -> usize {
@@ -128,9 +93,15 @@ impl Classical {
     }
 
     /// Learns the shared parameters. `each` is called after each series, and says whether to go on.
-    pub(super) fn fit(series: &[Series], periods: &[usize], horizon: usize, each: &(impl Fn() -> bool + Sync)) -> Self {
+    pub(super) fn fit(
+        series: &[Series],
+        (periods, frequency): (&[usize], Frequency),
+        horizon: usize,
+        each: &(impl Fn() -> bool + Sync),
+    ) -> Self {
         let periods: Vec<usize> = periods.iter().copied().filter(|period| *period <= LONGEST_PERIOD).collect();
-        let members = Member::all(&periods).len();
+        let week = frequency.steps_of_week().filter(|week| periods.contains(week));
+        let members = Member::all(&periods, week).len();
         let mut shared = Self {
             periods,
             errors: vec![1.0; members],
@@ -138,6 +109,7 @@ impl Classical {
             ratio: UNKNOWN_RATIO,
             weights: vec![1.0],
             sds: vec![UNKNOWN_SD],
+            week,
             own_origins: if series.len() > VERY_MANY_SERIES { OWN_ORIGINS_OF_MANY } else { OWN_ORIGINS },
         };
         let every = series.len().div_ceil(MOST_SERIES).max(1);
@@ -199,42 +171,9 @@ impl Classical {
         errors.repeated(points.len()).rescaled_by_row(scaling.iter().map(|scaling| scaling.shift_and_scale()))
     }
 
-    /// Location and scale of these points.
-    fn location_scales(
-        &self,
-        series: &[&Series],
-        points: &[ForecastPoint],
-        each: &(impl Fn() -> bool + Sync),
-    ) -> Vec<LocationScale> {
-        let stopped = AtomicBool::new(false);
-        let of_series: Vec<&[ForecastPoint]> = points.chunk_by(|a, b| a.series == b.series).collect();
-        let located = of_series.into_par_iter().map(|points| {
-            let mut fits = Fits::new(series[points[0].series], &self.periods, self.horizon());
-            let mut scaling = Vec::with_capacity(points.len());
-            if stopped.load(Ordering::Relaxed) {
-                return vec![LocationScale { location: 0.0, scale: 1.0 }; points.len()];
-            }
-            for origin in points.chunk_by(ForecastPoint::is_beside) {
-                let history = series[origin[0].series].history(origin[0].origin);
-                let Combined { path, scale } = self.combined(history, &mut fits);
-                let at = |point: &ForecastPoint| LocationScale {
-                    location: path[point.ahead - 1],
-                    scale: scale * self.growth[point.ahead - 1],
-                };
-                scaling.extend(origin.iter().map(at));
-                // Fits of origins that later ones do not need.
-                let needed = history.len().saturating_sub((self.own_origins + 1) * self.stride());
-                fits.by_end.retain(|end, _| *end >= needed);
-            }
-            stopped.fetch_or(!each(), Ordering::Relaxed);
-            scaling
-        });
-        located.collect::<Vec<_>>().concat()
-    }
-
     /// The names of the members with their shared weights, the largest first.
     pub(super) fn member_weights(&self) -> Vec<(String, f64)> {
-        let names = Member::all(&self.periods).into_iter().map(Member::name);
+        let names = Member::all(&self.periods, self.week).into_iter().map(Member::name);
         let mut weights: Vec<(String, f64)> = names.zip(weights_of(&self.errors)).collect();
         weights.sort_by(|a, b| b.1.total_cmp(&a.1));
         weights
@@ -246,7 +185,8 @@ impl Classical {
         let sum: f64 = self.weights.iter().sum();
         self.periods.iter().all(|period| (2..=LONGEST_PERIOD).contains(period))
             && self.periods.is_sorted()
-            && self.errors.len() == Member::all(&self.periods).len()
+            && self.week.is_none_or(|week| self.periods.contains(&week))
+            && self.errors.len() == Member::all(&self.periods, self.week).len()
             && self.growth.len() == horizon
             && self.weights.len() == self.sds.len()
             && positive(&self.errors)
@@ -265,81 +205,6 @@ impl Classical {
     /// Steps between the origins of a series: half the horizon.
     fn stride(&self) -> usize {
         self.horizon().div_ceil(2)
-    }
-
-    /// The members' forecasts after the first `end` steps.
-    fn at(&self, history: &[f64], end: usize, fits: &mut Fits) -> Arc<Paths> {
-        let members = Member::all(&self.periods);
-        let Fits { by_end, leap_days } = fits;
-        let fit = || Arc::new(Paths::of(&history[..end], &self.periods, &members, self.horizon(), leap_days));
-        by_end.entry(end).or_insert_with(fit).clone()
-    }
-
-    /// The number of steps before the earlier origins of a history with this many steps, the latest first.
-    fn earlier(&self, steps: usize, origins: usize) -> Vec<usize> {
-        let shortest = self.periods.first().copied().unwrap_or(1);
-        let least = LEAST_HISTORY.max(2 * shortest + 4).min(steps / 2).max(1);
-        let ends = (1..=origins).map(|back| steps.checked_sub(back * self.stride()));
-        ends.map_while(|end| end.filter(|end| *end >= least)).collect()
-    }
-
-    /// The sums of each member's absolute errors from earlier origins of a history, their unit, and the number of steps.
-    fn own_errors(&self, history: &[f64], origins: usize, fits: &mut Fits) -> (Vec<f64>, f64, f64) {
-        let members = Member::all(&self.periods);
-        let (mut sums, mut steps) = (vec![0.0; members.len()], 0.0);
-        for end in self.earlier(history.len(), origins) {
-            let paths = self.at(history, end, fits);
-            let known = &history[end..history.len().min(end + self.horizon())];
-            steps += known.len() as f64;
-            for (member, sum) in sums.iter_mut().enumerate() {
-                *sum +=
-                    known.iter().zip(paths.of_member(member)).map(|(value, path)| (value - path).abs()).sum::<f64>();
-            }
-        }
-        let (mut unit, mut count) = (0.0, 0.0);
-        for (_, sum) in members.iter().zip(&sums).filter(|(member, _)| member.is_reference()) {
-            (unit, count) = (unit + sum, count + steps);
-        }
-        (sums, if count > 0.0 { unit / count } else { 0.0 }, steps)
-    }
-
-    /// The combined forecast after a history.
-    fn combined(&self, history: &[f64], fits: &mut Fits) -> Combined {
-        let (sums, unit, steps) = self.own_errors(history, self.own_origins, fits);
-        let errors: Vec<f64> = match unit > 0.0 {
-            true => {
-                let relative = sums.iter().zip(&self.errors);
-                relative.map(|(sum, shared)| (sum / unit + SHARED_STEPS * shared) / (steps + SHARED_STEPS)).collect()
-            }
-            false => self.errors.clone(),
-        };
-        let weights = weights_of(&errors);
-        let path_of = |paths: &Paths| {
-            let mut path = vec![0.0; self.horizon()];
-            for (member, weight) in weights.iter().enumerate() {
-                path.iter_mut().zip(paths.of_member(member)).for_each(|(sum, value)| *sum += weight * value);
-            }
-            path
-        };
-        let (mut sum, mut count) = (SHARED_FACTOR_STEPS, SHARED_FACTOR_STEPS);
-        for end in self.earlier(history.len(), self.own_origins) {
-            let paths = self.at(history, end, fits);
-            let (path, scale) = (path_of(&paths), self.scale(&paths, end));
-            for ((value, forecast), growth) in history[end..].iter().zip(path).zip(&self.growth) {
-                sum += ((value - forecast).abs() / (scale * growth)).min(MOST_ERROR) / DEPENDENT;
-                count += 1.0 / DEPENDENT;
-            }
-        }
-        let now = self.at(history, history.len(), fits);
-        Combined { path: path_of(&now), scale: self.scale(&now, history.len()) * sum / count }
-    }
-
-    /// The scale of one-step errors, shrunk in its logarithm towards the shared ratio to the level.
-    fn scale(&self, paths: &Paths, steps: usize) -> f64 {
-        let level = if paths.level > 0.0 { paths.level } else { 1.0 };
-        let own = steps.saturating_sub(FITTED_STEPS) as f64;
-        let [rms, usual] = [paths.rms.max(LEAST_SCALE * level), self.ratio * level].map(libm::log);
-        libm::exp((own * rms + SHARED_SCALE_STEPS * usual) / (own + SHARED_SCALE_STEPS))
     }
 
     /// Errors of the combination from the origins of a series, each with its step ahead less one, in units of its scale.
@@ -395,14 +260,6 @@ impl Classical {
             .collect();
         if logs.is_empty() { UNKNOWN_RATIO } else { libm::exp(logs.iter().sum::<f64>() / logs.len() as f64) }
     }
-}
-
-/// Weights by mean errors; they sum to 1.
-fn weights_of(errors: &[f64]) -> Vec<f64> {
-    let lowest = errors.iter().copied().fold(f64::INFINITY, f64::min).max(f64::MIN_POSITIVE);
-    let each: Vec<f64> = errors.iter().map(|error| libm::exp(-SHARPNESS * (error / lowest - 1.0))).collect();
-    let sum: f64 = each.iter().sum();
-    each.into_iter().map(|weight| weight / sum).collect()
 }
 
 /// Mean errors by step ahead; without any at a step, that before grows like a random walk.
