@@ -37,7 +37,7 @@ impl Kind {
 }
 
 /// All kinds.
-pub const KINDS: [Kind; 19] = [
+pub const KINDS: [Kind; 20] = [
     Kind { name: "independent", warns: false, make: |draws| independent(draws, false, ROWS) },
     Kind { name: "independent, dates", warns: false, make: |draws| independent(draws, true, ROWS) },
     Kind { name: "few rows", warns: false, make: |draws| independent(draws, false, 40) },
@@ -57,7 +57,9 @@ pub const KINDS: [Kind; 19] = [
     Kind { name: "series: season", warns: false, make: |draws| series(draws, season) },
     Kind { name: "series: trend", warns: false, make: |draws| series(draws, trend) },
     Kind { name: "series: walk", warns: false, make: |draws| series(draws, walk) },
-    Kind { name: "many series", warns: false, make: many_series },
+    // All are in the same part of the season that they share: what holds then may not hold later.
+    Kind { name: "many series", warns: true, make: |draws| many_series(draws, true) },
+    Kind { name: "many, own seasons", warns: false, make: |draws| many_series(draws, false) },
 ];
 
 /// Random numbers.
@@ -232,13 +234,14 @@ fn series(draws: &mut Draws, levels: Levels) -> Simulation {
     Simulation { train, fresh, options: vec!["--sequence", "y", "--horizon", "7"], evaluation }
 }
 
-/// Twenty series of days with levels of their own and a season of 28 days.
-fn many_series(draws: &mut Draws) -> Simulation {
+/// Twenty series of days with levels of their own and a season of 28 days, at the same time in all of them or not.
+fn many_series(draws: &mut Draws, at_once: bool) -> Simulation {
     let (mut train, mut fresh) = (Vec::new(), Vec::new());
     for name in 0..20 {
         let level = 10.0 * draws.normal();
         let days = 84 + FRESH_STEPS;
-        for (day, (season, _)) in season(draws, days).into_iter().enumerate() {
+        let later = if at_once { 0 } else { (28.0 * draws.uniform()) as usize };
+        for (day, (season, _)) in season(draws, days + later).into_iter().skip(later).enumerate() {
             let line = format!("{name},{},{:.4}", calendar_date(day), level + season + 0.5 * draws.normal());
             if day < days - FRESH_STEPS {
                 train.push(line.clone());

@@ -15,6 +15,8 @@ from negmm.task import Splitting, Task
 _Described = tuple[str, list[tuple[str, str]]]
 _Progress = Callable[[int, int, float], None]
 _Numbers = NDArray[np.float64]
+#: A model, its held-out predictions, warnings, and the drift of rows in the order of time as JSON.
+_Fitted = tuple["Model", tuple[list[int], list[float], "Predictions"], list[Details], str | None]
 _Column = tuple[str, NDArray[Any] | list[str | None] | tuple[NDArray[np.int64], list[str]] | Any]
 
 @final
@@ -63,8 +65,18 @@ class Model:
     def fields(self, query: list[tuple[str, str]]) -> list[tuple[str, str]]: ...
     def columns(self, table: Table, query: list[tuple[str, str]], *, threads: int) -> ArrowBatches: ...
     def calibrated(
-        self, table: Table, y: _Numbers, *, by: list[str] | None, weights: list[float] | None, threads: int
+        self,
+        table: Table,
+        y: _Numbers,
+        *,
+        by: list[str] | None,
+        weights: list[float] | None,
+        towards: Table | None,
+        threads: int,
     ) -> tuple[Model, int]: ...
+    @property
+    def is_shifted(self) -> bool: ...
+    def shift_weights(self, table: Table) -> list[float]: ...
     def outside(
         self, regions: bool, coverage: float, rows: int, *, by: list[str] | None, weights: list[float] | None
     ) -> _Numbers: ...
@@ -175,7 +187,7 @@ class JointModel:
     def columns(self, table: Table, query: list[tuple[str, str]], *, threads: int) -> ArrowBatches: ...
     def calibrated(
         self, table: Table, y: _Numbers, *, by: list[str] | None, weights: list[float] | None, threads: int
-    ) -> JointModel: ...
+    ) -> tuple[JointModel, int]: ...
     def outside(
         self, kind: str, coverage: float, rows: int, *, by: list[str] | None, weights: list[float] | None
     ) -> _Numbers: ...
@@ -230,7 +242,7 @@ def fit(
     exchange: Exchange | None,
     progress: _Progress | None,
     engine: str,
-) -> tuple[Model, tuple[list[int], list[float], Predictions], list[Details]]: ...
+) -> _Fitted: ...
 def update(
     model: Model,
     task: Task,
@@ -242,7 +254,7 @@ def update(
     exchange: Exchange | None,
     progress: _Progress | None,
     engine: str,
-) -> tuple[Model, tuple[list[int], list[float], Predictions], list[Details]]: ...
+) -> _Fitted: ...
 def train(rows: Rows, job: bytes, *, threads: int) -> bytes: ...
 def compare(
     task: Task,

@@ -59,7 +59,7 @@ class ConformalMixin:
             sets = [
                 np.stack(
                     distribution._predictions.intervals(
-                        self._outside(False, level, distribution, by, sample_weight), threads=self._threads()
+                        self._outside((X, distribution), False, level, by, sample_weight), threads=self._threads()
                     ),
                     axis=-1,
                 )
@@ -86,11 +86,17 @@ class ConformalMixin:
         distribution = self.predict_dist(X)
         if not conformal:
             return list(distribution.hdr(coverage))
-        outside = self._outside(True, coverage, distribution, by, sample_weight)
+        outside = self._outside((X, distribution), True, coverage, by, sample_weight)
         return distribution._predictions.regions(outside, threads=self._threads())
 
     def calibrate(
-        self: Self, X: Any, y: ArrayLike, *, by: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self: Self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        by: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        towards: Any = None,
     ) -> Self:
         """Calibrates conformal prediction sets by rows that ``fit`` has not seen (split conformal prediction).
 
@@ -104,6 +110,9 @@ class ConformalMixin:
         sample_weight : array of numbers, optional
             Likelihood ratios for covariate shift: how many times as likely each row is among new rows. New rows need
             them too.
+        towards : rows as ``X``, optional
+            Such weights are estimated instead from the inputs of these rows: coverage is then for rows with inputs such as
+            theirs, off by at most half the mean absolute error of the weights.
 
         Returns
         -------
@@ -113,6 +122,8 @@ class ConformalMixin:
             raise ValueError(
                 "calibrate needs observed targets: whether an interval contains a censored one is not known"
             )
+        if sample_weight is not None and towards is not None:
+            raise ValueError("weights are given by sample_weight, or estimated from the rows of towards: not both")
         with python_errors(X):
             rows = self._rows(X)
             self.model_, seen = self.model_.calibrated(
@@ -120,6 +131,7 @@ class ConformalMixin:
                 check_vector(y),
                 by=_labels(by),
                 weights=_listed(sample_weight),
+                towards=None if towards is None else self._rows(towards),
                 threads=self._threads(),
             )
         warn_of_seen(seen)
@@ -139,16 +151,18 @@ class ConformalMixin:
 
     def _outside(
         self,
+        rows: tuple[Any, Distribution],
         region: bool,
         coverage: float,
-        distribution: Distribution,
         by: ArrayLike | None,
         sample_weight: ArrayLike | None,
     ) -> NDArray[np.float64]:
+        X, distribution = rows
         with python_errors():
-            return self.model_.outside(
-                region, float(coverage), len(distribution), by=_labels(by), weights=_listed(sample_weight)
-            )
+            weights = _listed(sample_weight)
+            if weights is None and self.model_.is_shifted:
+                weights = self.model_.shift_weights(self._rows(X))
+            return self.model_.outside(region, float(coverage), len(distribution), by=_labels(by), weights=weights)
 
 
 def _pieces(X: Any) -> list[Any]:

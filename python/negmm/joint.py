@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from negmm import _native
 from negmm.distribution import Distribution
 from negmm.files import write_atomically
-from negmm.messages import option_of, python_errors, warn
+from negmm.messages import option_of, python_errors, warn, warn_of_seen
 from negmm.options import option_text
 from negmm.regressor import DistributionRegressor
 from negmm.seed import seed_of
@@ -329,13 +329,14 @@ class JointRegressor(RegressorMixin, BaseEstimator):
                 raise ValueError(f"expected {len(self.targets_)} targets for each row, found {values.shape[1]}")
             weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).tolist()
             groups = None if by is None else [str(name) for name in by]
-            self.model_ = self.model_.calibrated(
+            self.model_, seen = self.model_.calibrated(
                 rows,
                 np.ascontiguousarray(values).ravel(),
                 by=groups,
                 weights=weights,
                 threads=threads_of(self.n_jobs),
             )
+        warn_of_seen(seen)
         return self
 
     def conformal_region(

@@ -206,7 +206,7 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, Regr
             rows = None if validation is None else self._append(task, *validation, dates, censoring, 1.0)
             described = (self.method, self._options())
             with exchange_with(executor, self.n_jobs) as exchange, progress(self.verbose, "fit", "networks") as bar:
-                self.model_, held_out, found = _native.fit(
+                self.model_, held_out, found, self._drift = _native.fit(
                     task, described, rows, threads=self._threads(), exchange=exchange, progress=bar, engine=engine
                 )
         self._keep_held_out(held_out, None if validation is not None else X)
@@ -244,7 +244,7 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, Regr
         return task_of(X, y, self._names, sample_weight, groups, dates, time, **known, seed=seed, censoring=censoring)
 
     def _forget(self) -> None:
-        names = ("model_", "_names", "n_features_in_", "feature_names_in_", "_evaluations", "_held_out")
+        names = ("model_", "_drift", "_names", "n_features_in_", "feature_names_in_", "_evaluations", "_held_out")
         for name in (*names, "_importances", "_own_importances"):
             self.__dict__.pop(name, None)
 
@@ -346,6 +346,15 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, Regr
         if "_held_out" not in self.__dict__:
             raise AttributeError("held_out_ is there after fit, not in models that were loaded or unpickled")
         return self._held_out
+
+    @property
+    def drift_(self) -> dict[str, Any] | None:
+        """How the oldest and the newest tenth of the rows of the fit differ, in their inputs and in the target given the
+        inputs, where rows have an order in time (``time=``, or a column of dates); None where nothing differs by more
+        than chance, and in models that were loaded from a file."""
+        check_is_fitted(self)
+        drift = self.__dict__.get("_drift")
+        return None if drift is None else json.loads(drift)
 
     def report(
         self,

@@ -108,7 +108,7 @@ class UpdatesMixin:
             )
             replayed = 0 if replay is None else self._append(task, *replay, dates, censoring, float(replay_weight))
             with exchange_with(executor, self.n_jobs) as exchange, progress(self.verbose, "update", "networks") as bar:
-                model, held_out, found = _native.update(
+                model, held_out, found, self._drift = _native.update(
                     self.model_,
                     task,
                     replayed,

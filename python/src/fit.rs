@@ -19,11 +19,14 @@ use crate::task::{Described, Task, method};
 use crate::threads::interruptible_with;
 use crate::trainer::Trainer;
 
+/// A model, its held-out predictions, warnings about the data, and the drift of rows in the order of time as JSON.
+type Fitted = (Model, HeldOut, Vec<Py<PyDict>>, Option<String>);
+
 /// Held-out rows, their targets, and their predictions by models that were not trained on them.
 type HeldOut = (Vec<usize>, Vec<f64>, Predictions);
 
 /// Fits a method to a task; `exchange` sends jobs to an executor, and `progress` is called back. So many rows at the end are for
-/// validation, where `validation` is given. Returns the model, its held-out predictions and warnings about the data.
+/// validation, where `validation` is given.
 #[pyfunction]
 #[pyo3(signature = (task, described, validation, *, threads, exchange, progress, engine))]
 #[allow(clippy::too_many_arguments, reason = "what a fit needs to know; Python names each")]
@@ -36,7 +39,7 @@ pub fn fit(
     exchange: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     engine: String,
-) -> PyResult<(Model, HeldOut, Vec<Py<PyDict>>)> {
+) -> PyResult<Fitted> {
     let (task, chosen) = (task.resolve()?, method(&described)?);
     fit_by(py, threads, exchange, progress, engine, move || {
         let table = task.table()?;
@@ -67,7 +70,7 @@ pub fn update(
     exchange: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     engine: String,
-) -> PyResult<(Model, HeldOut, Vec<Py<PyDict>>)> {
+) -> PyResult<Fitted> {
     let (task, model) = (task.resolve()?, model.shared());
     fit_by(py, threads, exchange, progress, engine, move || {
         let mut options = negmm::UpdateOptions::default();
@@ -85,7 +88,7 @@ fn fit_by(
     progress: Option<Py<PyAny>>,
     engine: String,
     plan: impl Fn() -> negmm::Result<FitPlan> + Send + 'static,
-) -> PyResult<(Model, HeldOut, Vec<Py<PyDict>>)> {
+) -> PyResult<Fitted> {
     let tracker = Arc::new(ProgressTracker::default());
     let tracked = tracker.clone();
     let report = |py: Python<'_>| tracker.report(py, progress.as_ref());
@@ -102,9 +105,10 @@ fn fit_by(
     })??;
     tracker.report(py, progress.as_ref())?;
     let warnings = warnings(py, &fitted.warnings)?.into_iter().map(Bound::unbind).collect();
+    let drift = fitted.drift.map(|drift| json!(drift).to_string());
     let held_out = fitted.held_out;
     let held_out = (held_out.rows, held_out.y, Predictions::new(held_out.predictions));
-    Ok((Model::new(fitted.model), held_out, warnings))
+    Ok((Model::new(fitted.model), held_out, warnings, drift))
 }
 
 /// Every method as JSON: its name, the table of its options, its settings, and the number of rows it needs.

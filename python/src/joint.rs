@@ -154,7 +154,7 @@ impl JointModel {
     }
 
     /// The model with conformal regions, calibrated on rows that it was not fitted to: their targets (rows × targets), and
-    /// optionally the group and the weight of each row.
+    /// optionally the group and the weight of each row. With it how many of these rows are training rows, about.
     #[pyo3(signature = (table, y, *, by, weights, threads))]
     fn calibrated(
         &self,
@@ -164,17 +164,18 @@ impl JointModel {
         by: Option<Vec<String>>,
         weights: Option<Vec<f64>>,
         threads: usize,
-    ) -> PyResult<Self> {
+    ) -> PyResult<(Self, u64)> {
         let (model, table, y) = (self.0.clone(), table.get().0.clone(), y.as_array().to_vec());
         let calibrated = interruptible(py, threads, move |_| {
+            let seen = model.seen_rows_of(&table, &y)?.and_then(|seen| seen.training_rows()).unwrap_or(0);
             let (grouped, weighted) = (by.is_some(), weights.is_some());
             let labels = Labels { groups: by.unwrap_or_default(), weights: weights.unwrap_or_default() };
             let mut rows = CalibrationSet::default();
             model.predict(&table)?.add_to(&mut rows, &y, labels)?;
             let calibration = rows.calibration(grouped.then_some("by"), weighted.then_some("sample_weight"))?;
-            Ok(negmm::JointModel::clone(&model).calibrated(calibration))
+            Ok((negmm::JointModel::clone(&model).calibrated(calibration), seen))
         })?;
-        calibrated.map(|model| Self(Arc::new(model))).map_err(exception)
+        calibrated.map(|(model, seen)| (Self(Arc::new(model)), seen)).map_err(exception)
     }
 
     /// For each row the predicted probability outside its conformal region, of highest density or an ellipsoid.

@@ -160,8 +160,10 @@ impl Model {
     }
 
     /// The model with conformal prediction sets, calibrated on rows that it was not fitted to: their targets, and optionally the
-    /// group and the weight of each row. With it how many of these rows are training rows, about.
-    #[pyo3(signature = (table, y, *, by, weights, threads))]
+    /// group and the weight of each row, or rows towards whose inputs weights are estimated. With it how many of these rows are
+    /// training rows, about.
+    #[pyo3(signature = (table, y, *, by, weights, towards, threads))]
+    #[allow(clippy::too_many_arguments, reason = "what a calibration needs to know; Python names each")]
     fn calibrated(
         &self,
         py: Python<'_>,
@@ -169,9 +171,11 @@ impl Model {
         y: PyReadonlyArray1<'_, f64>,
         by: Option<Vec<String>>,
         weights: Option<Vec<f64>>,
+        towards: Option<&Bound<'_, Table>>,
         threads: usize,
     ) -> PyResult<(Self, u64)> {
         let (model, table, y) = (self.0.clone(), table.get().0.clone(), y.as_array().to_vec());
+        let towards = towards.map(|table| table.get().0.clone());
         let calibrated = interruptible(py, threads, move |_| {
             let (predictions, _) = model.predict_known(&table)?;
             let seen = model.seen_rows_of(&table, &y)?.and_then(|seen| seen.training_rows()).unwrap_or(0);
@@ -179,10 +183,30 @@ impl Model {
             let labels = Labels { groups: by.unwrap_or_default(), weights: weights.unwrap_or_default() };
             let mut rows = CalibrationSet::default();
             rows.add(&predictions, &y, labels)?;
-            let calibration = rows.calibration(grouped.then_some("by"), weighted.then_some("sample_weight"))?;
+            let by = grouped.then_some("by");
+            let calibration = match towards {
+                Some(towards) => {
+                    let inputs = |table: &negmm::Table| Ok::<_, Error>(model.encoder().encode_features(table)?.0);
+                    rows.shifted(by, &inputs(&table)?, &inputs(&towards)?)?
+                }
+                None => rows.calibration(by, weighted.then_some("sample_weight"))?,
+            };
             Ok((negmm::Model::clone(&model).calibrated(calibration), seen))
         })?;
         calibrated.map(|(model, seen)| (Self::new(model), seen)).map_err(exception)
+    }
+
+    /// Whether weights of conformal sets follow from the inputs.
+    #[getter]
+    fn is_shifted(&self) -> bool {
+        self.0.calibration().is_some_and(|calibration| calibration.is_shifted())
+    }
+
+    /// These weights for the rows of a table.
+    fn shift_weights(&self, table: &Bound<'_, Table>) -> PyResult<Vec<f64>> {
+        let calibration = self.0.known_calibration().map_err(exception)?;
+        let (data, _) = self.0.encoder().encode_features(&table.get().0).map_err(exception)?;
+        Ok(calibration.shift_weights(&data).unwrap_or_default())
     }
 
     /// For each row the predicted probability outside its conformal prediction set: of regions, or of central intervals.

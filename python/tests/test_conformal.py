@@ -87,6 +87,23 @@ def test_groups_and_weights(tmp_path):
     assert again.guarantee(0.9) == guarantees
 
 
+def test_weights_towards_other_inputs():
+    X, y = rows(600, 1)
+    model = fitted()
+    towards = X[X[:, 0] > 1]
+    shifted = model.calibrate(X, y, towards=towards)
+    low, high = shifted.predict_interval([[-2.5], [2.5]], 0.9, conformal=True)
+    assert np.isfinite(high).all() and np.isfinite(low).all()
+    weights = np.asarray(shifted.model_.shift_weights(shifted._rows(np.array([[-2.5], [2.5]]))))
+    assert weights[0] < 0.1 and weights[1] > 2
+    by_hand = fitted().calibrate(X, y, sample_weight=shifted.model_.shift_weights(shifted._rows(X)))
+    np.testing.assert_allclose(
+        by_hand.predict_interval([[2.5]], 0.9, conformal=True, sample_weight=weights[1:]), [high], rtol=1e-9
+    )
+    with pytest.raises(ValueError, match="weights are given by sample_weight, or estimated from the rows of towards"):
+        model.calibrate(X, y, sample_weight=np.ones(600), towards=towards)
+
+
 def test_with_too_few_rows_sets_are_unbounded():
     model = fitted().calibrate(*rows(8, 1))
     assert model.guarantee(0.9) == "unbounded: 90 % needs at least 9 rows, and there are 8"

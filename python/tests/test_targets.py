@@ -251,6 +251,16 @@ def test_the_newest_rows_are_held_out(name, tmp_path):
         assert theirs.read_bytes() == forward.model_.to_bytes()
 
 
+def test_drift_is_reported():
+    X, y = fractions(200)
+    order = np.arange(200)
+    X["a"] += 0.1 * order
+    drift = quick("ngboost").fit(X, y + 0.05 * order, time=order).drift_
+    assert drift["rows"] == 20 and drift["inputs"][0]["name"] == "a" and drift["inputs"][0]["shift"] > 2
+    plain = quick("ngboost").fit(*fractions(200))
+    assert plain.drift_ is None
+
+
 def test_times_that_do_not_fit_are_refused():
     X, y = fractions(60)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

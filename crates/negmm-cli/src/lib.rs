@@ -8,6 +8,7 @@ mod config;
 mod config_file;
 mod conformal_notes;
 mod console;
+mod counted_rows;
 mod engine;
 mod format;
 mod input;

@@ -142,6 +142,7 @@ fn machine_readable_output() {
         "method",
         "model",
         "parameters",
+        "pool_crps",
         "rows",
         "seconds",
         "skill",
@@ -186,6 +187,13 @@ fn the_default_is_auto() {
         text.contains("held-out scores on 60 rows, each predicted by models that were not trained on it (the pool is usually better):\n"),
         "{text}"
     );
+    // Where two models of each kind have not seen a row, the CRPS of all is known.
+    let fit =
+        ["fit", "ok.csv", "--target", "y", "-o", "b.negmm", "--n-repeats", "2", "--steps", "60", "--linear", "false"];
+    let fitted = folder.done(&[&fit[..], &["--json"]].concat()).json();
+    let (pool, printed) = (fitted["pool_crps"].as_f64().unwrap(), fitted["validation"]["crps"].as_f64().unwrap());
+    assert!(0.8 * printed < pool && pool < printed, "{pool} {printed}");
+    assert!(folder.done(&["inspect", "b.negmm"]).text().contains("(the pool of all models: CRPS "));
     let held_out = String::from_utf8(folder.read("h.csv")).unwrap();
     let lines: Vec<&str> = held_out.lines().collect();
     assert_eq!((lines.len(), lines[0]), (61, "row,target,mean,sd,lower_0.95,upper_0.95,pit"));

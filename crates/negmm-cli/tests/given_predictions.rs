@@ -424,9 +424,18 @@ fn monitoring_finds_when_predictions_lost_their_calibration() {
     assert_eq!(outcome.code, Some(3), "{}", outcome.err);
     let since = outcome.json()["since"].as_u64().unwrap();
     assert!((1400..=1600).contains(&since), "{since}");
-    // It goes on from its state.
-    let again = folder.run(&[&arguments("good.csv")[..], &["--json", "--state", "state.json"]].concat());
-    assert_eq!(again.json()["rows"], 3800);
+    // It goes on from its state, and counts no row again.
+    folder.write("more.csv", quantiles(500, 3, 1.0, 0.0));
+    let goes_on = |file| folder.run(&[&arguments(file)[..], &["--json", "--state", "state.json"]].concat());
+    assert_eq!(goes_on("more.csv").json()["rows"], 2800);
+    let again = goes_on("good.csv");
+    assert_eq!(again.json()["rows"], 2800);
+    assert!(again.err.contains("1,500 rows were counted before and are left out"), "{}", again.err);
+    // Rows that are often equal cannot be told apart.
+    let constant = String::from("q0.1,q0.5,q0.9,y\n") + &"1,2,3,2\n1,2,3,1\n".repeat(40);
+    folder.write("same.csv", constant);
+    let again = || folder.run(&[&arguments("same.csv")[..], &["--json", "--state", "same.json"]].concat()).json();
+    assert_eq!((&again()["rows"], &again()["rows"]), (&80.into(), &160.into()));
 }
 
 /// The figures of a page: the texts of its SVG of this name.

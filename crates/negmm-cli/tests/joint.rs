@@ -28,7 +28,7 @@ fn folder() -> Folder {
 fn joint_models_are_fitted_scored_and_asked() {
     let folder = folder();
     let evaluated = folder.run(&["evaluate", "m.negmm", "t.csv", "--json"]).json();
-    assert_eq!(evaluated["scores"]["rows"], 80);
+    assert_eq!((&evaluated["scores"]["rows"], &evaluated["training_rows"]), (&80.into(), &80.into()));
     assert!(evaluated["scores"]["energy"].as_f64().unwrap() < evaluated["baseline"]["energy"].as_f64().unwrap());
     assert!(folder.run(&["inspect", "m.negmm"]).text().contains("target, mean"));
     let asked = [
@@ -53,6 +53,44 @@ fn joint_models_are_fitted_scored_and_asked() {
     assert_eq!(given.lines().next(), Some("x,cost_mean,cost_sd"));
     let fixed = folder.run(&["predict", "m.negmm", "t.csv", "--given", "revenue=3.2"]).text();
     assert_ne!(given.lines().nth(5), fixed.lines().nth(5));
+}
+
+#[test]
+fn rows_that_were_learnt_from_are_told() {
+    let folder = folder();
+    let rows = rows();
+    // Every second row is new.
+    let change = |(number, line): (usize, &str)| match number % 2 {
+        1 => line.to_string(),
+        _ => line.replacen(',', ".25,", 1),
+    };
+    let half: Vec<String> = rows.lines().enumerate().skip(1).map(change).collect();
+    folder.write("half.csv", format!("x,revenue,cost,copy,sum,kind\n{}\n", half.join("\n")));
+    let seen = "40 of 80 rows were in the training data: ";
+    let evaluated = folder.done(&["evaluate", "m.negmm", "half.csv"]).err;
+    assert!(evaluated.contains(&format!("{seen}these scores are not of new rows")), "{evaluated}");
+    let calibrated = folder.done(&["calibrate", "m.negmm", "half.csv", "-o", "c.negmm"]).err;
+    assert!(calibrated.contains(&format!("{seen}coverage is guaranteed only if")), "{calibrated}");
+    let monitor = || folder.run(&["monitor", "m.negmm", "--data", "half.csv", "--state", "s.json", "--json"]);
+    let (first, second) = (monitor(), monitor());
+    assert!(first.err.contains(seen), "{}", first.err);
+    assert!(second.err.contains("80 rows were counted before and are left out"), "{}", second.err);
+    assert_eq!((&first.json()["rows"], &second.json()["rows"]), (&80.into(), &80.into()));
+    let calibrated = folder.done(&["evaluate", "c.negmm", "half.csv"]).err;
+    assert!(calibrated.contains(seen), "a file keeps the fingerprint: {calibrated}");
+}
+
+#[test]
+fn scores_of_several_targets_are_shown_by_group() {
+    let folder = folder();
+    let text = folder.done(&["evaluate", "m.negmm", "t.csv", "--by", "x"]).text();
+    assert!(text.contains("by \"x\", target \"revenue\"") && text.contains("by \"x\", target \"cost\""), "{text}");
+    let json = folder.done(&["evaluate", "m.negmm", "t.csv", "--by", "x", "--json"]).json();
+    assert_eq!(json["by"]["column"], "x");
+    let targets = json["by"]["targets"].as_array().unwrap();
+    assert_eq!((targets.len(), &targets[1]["target"]), (2, &"cost".into()));
+    let groups = targets[0]["groups"].as_array().unwrap();
+    assert_eq!(groups.iter().map(|group| group["rows"].as_u64().unwrap()).sum::<u64>(), 80);
 }
 
 #[test]
@@ -148,7 +186,11 @@ fn joint_regions_are_calibrated_predicted_and_monitored() {
     }
     let seen = folder.run(&["monitor", "m.negmm", "--data", "t.csv", "--state", "s.json", "--json"]).json();
     assert_eq!((&seen["rows"], seen["parts"].as_array().unwrap().len()), (&serde_json::json!(80), 6));
-    let more = folder.run(&["monitor", "m.negmm", "--data", "t.csv", "--state", "s.json", "--svg", "m.svg"]);
+    let (header, lines) =
+        rows().split_once('\n').map(|(header, lines)| (header.to_string(), lines.to_string())).unwrap();
+    let others = lines.lines().map(|line| line.replacen(',', ".5,", 1) + "\n").collect::<String>();
+    folder.write("u.csv", format!("{header}\n{others}"));
+    let more = folder.run(&["monitor", "m.negmm", "--data", "u.csv", "--state", "s.json", "--svg", "m.svg"]);
     assert!(more.text().starts_with("160 rows, targets \"revenue\", \"cost\""), "{} {}", more.text(), more.err);
     assert!(folder.path("m.svg").exists());
 }

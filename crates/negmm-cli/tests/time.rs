@@ -61,7 +61,7 @@ fn independent_rows_are_not_warned_about() {
     assert!(!random.text().contains("drift"), "{}", random.text());
     let forward = fit(&folder, "days.csv", &["--time", "day"]).text();
     let heading =
-        "held-out scores on the newest 160 rows by \"day\", block by block, each predicted from what came before it:";
+        "held-out scores on the newest 160 rows by \"day\", block by block, each predicted from what came before it (";
     assert!(forward.contains(heading), "{forward}");
     let one = ["--method", "ngboost", "--n-estimators", "20", "--time", "day"];
     let text = folder.done(&[&["fit", "days.csv", "--target", "y", "-o", "m"], &one[..]].concat()).text();

@@ -28,6 +28,9 @@ const COVERAGES: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
 /// The coverage whose guarantees are shown for each group.
 const OF_GROUPS: f64 = 0.9;
 
+/// What follows from calibration rows that were learnt from.
+pub const NOT_GUARANTEED: &str = "coverage is guaranteed only if the model has not seen the calibration rows";
+
 /// Groups whose guarantees are shown.
 const GROUPS_SHOWN: usize = 20;
 
@@ -113,8 +116,7 @@ fn read(calibrate: &Calibrate, data: &str, model: &Model, shared: &Shared) -> Re
     }
     bar.clear();
     warn(shared.quiet, &[without_target.finish()?, warnings.sentences()].concat());
-    let therefore = "coverage is guaranteed only if the model has not seen the calibration rows";
-    warn(shared.quiet, row_notes::seen(&seen, "row", therefore).as_slice());
+    warn(shared.quiet, row_notes::seen(&seen, "row", NOT_GUARANTEED).as_slice());
     match &calibrate.towards {
         Some(towards) => {
             let dialect = calibrate.file.dialect()?;

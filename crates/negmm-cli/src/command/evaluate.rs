@@ -8,7 +8,7 @@ use negmm::{Error, Loaded, Metrics, Model, Skill, SkillAccumulator};
 use serde_json::json;
 
 use crate::arguments::{Evaluate, Shared};
-use crate::command::forecast;
+use crate::command::{evaluate_joint, forecast};
 use crate::console::{print, print_json, warn};
 use crate::metrics_json::metrics_json;
 use crate::progress::Bar;
@@ -34,7 +34,7 @@ pub fn run(evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
     let model = match shared.accelerated(input::model(&evaluate.model, Some(&evaluate.data))?)? {
         Loaded::Model(model) => *model,
         Loaded::Forecaster(forecaster) => return forecast::evaluate(&forecaster, evaluate, shared),
-        Loaded::Joint(model) => return super::joint::evaluate(&model, evaluate, shared),
+        Loaded::Joint(model) => return evaluate_joint::run(&model, evaluate, shared),
     };
     input::no_forecast(evaluate.origins.first())?;
     let sequence = model.encoder().sequence().is_some();
@@ -127,7 +127,7 @@ fn cells_with_target(chunk: &Chunk, target: &str) -> Result<Vec<String>, Error> 
 }
 
 /// The scores of groups as a table, and a sentence for each whose coverage is off.
-fn by_group(by: &str, groups: &[GroupScores]) -> String {
+pub fn by_group(by: &str, groups: &[GroupScores]) -> String {
     let percent = |fraction: f64| format!("{:.1} %", 100.0 * fraction);
     let heading = [by, "rows", "CRPS", "skill", "in 50 %", "in 90 %", "in 95 %"];
     let mut lines = vec![heading.map(str::to_string).to_vec()];

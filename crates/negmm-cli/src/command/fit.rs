@@ -91,6 +91,7 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
             "validation": record.validation.as_ref().map(metrics_json),
             "baseline": record.baseline.as_ref().map(metrics_json),
             "skill": record.skill,
+            "pool_crps": record.pool_crps(),
             "model": path,
             "columns": column_summary::json(model, &table, &data.inputs)?,
         });
@@ -304,16 +305,22 @@ pub fn held_out_scores(model: &Model) -> Option<String> {
     } else {
         String::new()
     };
+    let pool = record.pool_crps().map(|crps| format!("the pool of all models: CRPS {} expected", format::number(crps)));
+    let pool = pool.as_deref();
     let heading = match (model.method().as_auto(), &record.time) {
-        (Some(_), Some(time)) => format!(
-            "held-out scores on the newest {rows} by {time:?}, block by block, each predicted from what came before it:"
-        ),
+        (Some(_), Some(time)) => {
+            let pool = pool.unwrap_or("the model itself learns from all rows");
+            format!(
+                "held-out scores on the newest {rows} by {time:?}, block by block, each predicted from what came before it ({pool}):"
+            )
+        }
         (None, Some(time)) => {
             format!("scores on the newest {rows} by {time:?}, which also selected the epoch (slightly optimistic):")
         }
-        (Some(_), None) => format!(
-            "held-out scores on {rows}{drawn}, each predicted by models that were not trained on it (the pool is usually better):"
-        ),
+        (Some(_), None) => {
+            let pool = pool.unwrap_or("the pool is usually better");
+            format!("held-out scores on {rows}{drawn}, each predicted by models that were not trained on it ({pool}):")
+        }
         (None, None) => format!("scores on the {rows} that selected the epoch (slightly optimistic):"),
     };
     let lines = [(model.method().name(), validation), ("constant", baseline)];

@@ -5,24 +5,24 @@ use std::time::Instant;
 use negmm::conformal::{Calibration, CalibrationSet, LabelColumns, Labels};
 use negmm::data::{ColumnType, Dataset, Schema, Warnings};
 use negmm::joint::{FittedJoint, JointForm, JointMetrics, REGION_COVERAGES, fit_joint_with};
+use negmm::model::SeenRows;
 use negmm::predict::{GivenTarget, JointQuery, Number, TargetBox};
 use negmm::train::Callbacks;
 use negmm::{Error, FitOptions, JointModel, Query, Table};
 use serde_json::{Value, json};
 
-use crate::arguments::{Calibrate, Evaluate, Fit, Predict, Shared};
+use crate::arguments::{Calibrate, Fit, Predict, Shared};
+use crate::command::calibrate::NOT_GUARANTEED;
 use crate::config::FitConfig;
 use crate::console::{eprint, print, print_json, print_warnings, warn};
 use crate::engine::Trainer;
 use crate::output::Output;
 use crate::predictions::{Encoded, Format, PredictionFile};
 use crate::progress::Bar;
-use crate::{format, input, text_table};
+use crate::{format, input, row_notes, text_table};
 
 /// Rows that are predicted at once: joint distributions are large.
 const CHUNK: usize = 1024;
-/// Rows that `evaluate` reads at once.
-const EVALUATED: usize = 65_536;
 
 /// Fits a joint model and saves it.
 pub fn fit(
@@ -111,7 +111,7 @@ fn scores_text(model: &JointModel) -> String {
 }
 
 /// Scores of joint predictions, and of each target.
-fn scores(targets: &[&str], lines: &[(&str, &JointMetrics)]) -> String {
+pub fn scores(targets: &[&str], lines: &[(&str, &JointMetrics)]) -> String {
     let regions = REGION_COVERAGES.map(|coverage| format!("in {:.0} %", 100.0 * coverage));
     let heading = ["", "energy", "joint NLL", "variogram", "Dawid-Seb.", "CRPS of sum"].map(str::to_string);
     let mut joint = vec![heading.into_iter().chain(regions).collect::<Vec<String>>()];
@@ -268,7 +268,7 @@ pub fn calibration(
     let schema = columns.added_to(schema(model, &model.names(), Vec::new()));
     let mut stream = input::stream(data, &schema.in_dialect(&dialect)?)?;
     let (mut set, mut warnings, bar) = (CalibrationSet::default(), Warnings::default(), Bar::rows(shared));
-    let (mut tables, mut left_out) = (Vec::new(), 0);
+    let (mut tables, mut left_out, mut seen) = (Vec::new(), 0, SeenRows::default());
     let d = model.targets().len();
     while let Some(chunk) = stream.next_chunk(CHUNK)? {
         warnings.merge(&chunk.warnings);
@@ -284,6 +284,7 @@ pub fn calibration(
         let table = chunk.table.select_rows(&rows);
         let (predictions, odd) = model.predict_with_warnings(&table)?;
         warnings.merge(&odd);
+        seen.merge(model.seen_rows(&table)?.unwrap_or_default());
         if calibrate.towards.is_some() {
             tables.push(model.encoder().encode_features(&table)?.0);
         }
@@ -296,6 +297,7 @@ pub fn calibration(
         let (lack, are) = if left_out == 1 { ("lacks", "is") } else { ("lack", "are") };
         sentences.push(format!("{} {lack} a target and {are} left out", format::counted(left_out, "row")));
     }
+    sentences.extend(row_notes::seen(&seen, "row", NOT_GUARANTEED));
     warn(shared.quiet, &sentences);
     let Some(towards) = &calibrate.towards else { return set.calibration(columns.by, columns.weight) };
     let mut stream = input::stream(towards, &model.encoder().schema().in_dialect(&dialect)?)?;
@@ -360,51 +362,4 @@ pub fn predict(model: &JointModel, predict: &Predict, asked: &Query, shared: &Sh
         return print_json(&json!({"rows": rows, "columns": names, "output": path}));
     }
     Ok(())
-}
-
-/// Scores a joint model.
-pub fn evaluate(model: &JointModel, evaluate: &Evaluate, shared: &Shared) -> Result<(), Error> {
-    input::no_forecast(evaluate.origins.first())?;
-    if evaluate.by.is_some() {
-        return Err(Error::options("--by is not available for models of several targets"));
-    }
-    let names = model.names();
-    let mut schema = schema(model, &names, Vec::new());
-    schema.columns.extend(evaluate.weight.iter().map(|name| (name.clone(), ColumnType::number())));
-    let mut stream = input::stream(&evaluate.data, &schema.in_dialect(&evaluate.file.dialect()?)?)?;
-    let mut warnings = Warnings::default();
-    let Some(chunk) = stream.next_chunk(EVALUATED)? else {
-        return Err(Error::data("there is no row to score").in_file(&evaluate.data));
-    };
-    warnings.merge(&chunk.warnings);
-    let y = model.observed(&chunk.table)?;
-    let weights = match &evaluate.weight {
-        Some(name) => Some(chunk.table.sample_weights(name)?.to_vec()),
-        None => None,
-    };
-    let (predictions, odd) = model.predict_with_warnings(&chunk.table)?;
-    warnings.merge(&odd);
-    let score =
-        |predictions| JointMetrics::new(predictions, &y, weights.as_deref()).map_err(|error| chunk.table.locate(error));
-    let (metrics, baseline) = (score(&predictions)?, score(&model.baseline(predictions.len()))?);
-    let mut sentences = warnings.sentences();
-    let incomplete = predictions.len() - metrics.rows;
-    if incomplete > 0 {
-        let (lack, are) = if incomplete == 1 { ("lacks", "is") } else { ("lack", "are") };
-        sentences.push(format!("{} {lack} a target and {are} left out", format::counted(incomplete, "row")));
-    }
-    if stream.next_chunk(1)?.is_some() {
-        sentences.push(format!("only the first {} are scored", format::counted(EVALUATED, "row")));
-    }
-    warn(shared.quiet, &sentences);
-    if shared.json {
-        return print_json(&json!({"targets": names, "scores": metrics, "baseline": baseline}));
-    }
-    let list: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-    print(&format!(
-        "{}, targets {}\n{}",
-        format::counted(metrics.rows, "row"),
-        list.join(", "),
-        scores(&names, &[(model.method().name(), &metrics), ("constant", &baseline)])
-    ))
 }

@@ -7,6 +7,7 @@ mod compare_predictions;
 pub mod completions;
 pub mod demo;
 pub mod evaluate;
+pub mod evaluate_joint;
 pub mod explain;
 mod explain_acquire;
 mod explain_global;

@@ -1,6 +1,5 @@
 //! `negmm monitor`: a sequential test of calibration, from predictions and observed targets.
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
@@ -18,7 +17,7 @@ use crate::command::alarm_groups::{self, AlarmGroups};
 use crate::command::verdict::{Subject, figure, words};
 use crate::command::{monitor_joint, monitor_predictions};
 use crate::console::{print, print_json, print_warnings, warn};
-use crate::format::count;
+use crate::counted_rows::CountedRows;
 use crate::input;
 use crate::output::write;
 use crate::output_paths::{OutputPath, check_distinct};
@@ -29,12 +28,8 @@ use crate::without_target::WithoutTarget;
 /// Rows read at once.
 const CHUNK: usize = 16_384;
 
-/// Hashes of monitored rows that the state keeps at most: 1 MB.
-const MOST_COUNTED: usize = 50_000;
-/// The fraction of equal rows among those of training above which an equal row is not taken as the same.
-const FEW_REPEATS: f64 = 0.01;
 /// What follows from rows that were learnt from.
-const NOT_NEW: &str = "the calibration of new rows is not known from them";
+pub const NOT_NEW: &str = "the calibration of new rows is not known from them";
 
 /// The state of monitoring, as it is saved.
 #[derive(Serialize, Deserialize)]
@@ -44,9 +39,9 @@ struct State {
     /// The time of the last monitored step of a series, in seconds since 1970 if it has dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<f64>,
-    /// Hashes of the last monitored rows of a table, in their order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    counted: Vec<u64>,
+    /// The last monitored rows of a table, or of predictions.
+    #[serde(default, skip_serializing_if = "CountedRows::is_empty")]
+    counted: CountedRows,
 }
 
 /// Runs it; whether there is an alarm.
@@ -77,13 +72,15 @@ pub fn run(arguments: &arguments::Monitor, shared: &Shared) -> Result<bool, Erro
         target: subject.target.clone(),
         monitor: new,
         until: None,
-        counted: Vec::new(),
+        counted: CountedRows::default(),
     });
     let mut groups = arguments.explain.then(|| AlarmGroups::after(seen.monitor.status().rows));
     match &loaded {
         None => {
             input::no_forecast(arguments.forecaster.first())?;
-            monitor_predictions::see(&mut seen.monitor, arguments, data, shared)?;
+            let State { monitor, counted, .. } = &mut seen;
+            let counted = arguments.state.is_some().then_some(counted);
+            monitor_predictions::see((monitor, counted), arguments, data, shared)?;
         }
         Some(Loaded::Model(model)) => {
             input::no_forecast(arguments.forecaster.first())?;
@@ -180,8 +177,7 @@ fn see(
     let (mut warnings, bar, mut without_target) = (Warnings::default(), Bar::rows(shared), WithoutTarget::new(model));
     // A sequence is read as a whole, because windows cross chunks.
     let at_once = if model.encoder().sequence().is_some() { usize::MAX } else { CHUNK };
-    let before: HashSet<u64> = state.counted.iter().copied().collect();
-    let (mut seen, mut again) = (SeenRows::default(), 0);
+    let mut seen = SeenRows::default();
     while let Some(chunk) = stream.next_chunk(at_once)? {
         warnings.merge(&chunk.warnings);
         let Some(table) = without_target.leave_out(chunk.table)? else { continue };
@@ -190,28 +186,22 @@ fn see(
         let more = model.seen_rows(&table)?.unwrap_or_default();
         seen.merge(more);
         let y = model.encoder().targets(&table)?;
-        let hashes = if arguments.state.is_some() { model.row_hashes(&table)? } else { Vec::new() };
-        let is_new =
-            |row: &usize| more.repeats > FEW_REPEATS || hashes.get(*row).is_none_or(|hash| !before.contains(hash));
-        let new: Vec<usize> = (0..y.len()).filter(is_new).collect();
-        again += y.len() - new.len();
+        let new = match arguments.state {
+            Some(_) => state.counted.new_rows(&model.row_hashes(&table)?, more.repeats),
+            None => (0..y.len()).collect(),
+        };
         let own: Vec<f64> = new.iter().map(|row| y[*row]).collect();
         let (predictions, baseline) = (predictions.select(&new), model.baseline(new.len()));
         state.monitor.update(&predictions, &baseline, &own)?;
         if let Some(groups) = &mut groups {
             groups.add(model, &table.select_rows(&new), (&predictions, &baseline), &own)?;
         }
-        state.counted.extend(new.iter().filter_map(|row| hashes.get(*row)));
         bar.add(table.rows());
     }
     bar.clear();
-    state.counted.drain(..state.counted.len().saturating_sub(MOST_COUNTED));
     warn(shared.quiet, &[without_target.finish()?, warnings.sentences()].concat());
     warn(shared.quiet, row_notes::seen(&seen, "row", NOT_NEW).as_slice());
-    if again > 0 {
-        let (rows, were, are) = if again == 1 { ("row", "was", "is") } else { ("rows", "were", "are") };
-        warn(shared.quiet, &[format!("{} {rows} {were} counted before and {are} left out", count(again))]);
-    }
+    warn(shared.quiet, state.counted.sentence().as_slice());
     Ok(())
 }
 

@@ -4,20 +4,33 @@ use std::fs;
 use std::path::Path;
 
 use negmm::data::Warnings;
+use negmm::model::SeenRows;
 use negmm::monitor::{JointMonitor, JointMonitorStatus, MonitorConfig};
 use negmm::{Error, JointModel};
 use negmm_draw::Style;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::arguments::{self, Shared};
+use crate::command::monitor::NOT_NEW;
 use crate::command::verdict::figure;
 use crate::console::{print, print_json, warn};
+use crate::counted_rows::CountedRows;
 use crate::output::write;
 use crate::progress::Bar;
-use crate::{format, input, text_table};
+use crate::{format, input, row_notes, text_table};
 
 /// Rows read at once.
 const CHUNK: usize = 1_024;
+
+/// The state of monitoring, as it is saved.
+#[derive(Serialize, Deserialize)]
+struct State {
+    #[serde(flatten)]
+    monitor: JointMonitor,
+    #[serde(default, skip_serializing_if = "CountedRows::is_empty")]
+    counted: CountedRows,
+}
 
 /// Runs it; whether there is an alarm.
 pub fn run(
@@ -28,21 +41,30 @@ pub fn run(
 ) -> Result<bool, Error> {
     input::no_forecast(arguments.forecaster.first())?;
     let before = arguments.state.as_deref().map(|path| before(path, model, config)).transpose()?.flatten();
-    let mut monitor = match before {
-        Some(monitor) => monitor,
-        None => JointMonitor::new(config, model.targets())?,
+    let State { mut monitor, mut counted } = match before {
+        Some(state) => state,
+        None => State { monitor: JointMonitor::new(config, model.targets())?, counted: CountedRows::default() },
     };
     let schema = super::joint::schema(model, &model.names(), Vec::new());
     let mut stream = input::stream(data, &schema.in_dialect(&arguments.file.dialect()?)?)?;
     let (mut warnings, bar, mut left_out, mut rows) = (Warnings::default(), Bar::rows(shared), 0, 0);
+    let mut seen = SeenRows::default();
     while let Some(chunk) = stream.next_chunk(CHUNK)? {
         warnings.merge(&chunk.warnings);
-        let y = model.observed(&chunk.table)?;
-        let (predictions, odd) = model.predict_with_warnings(&chunk.table)?;
-        warnings.merge(&odd);
-        left_out += monitor.update(&predictions, &model.baseline(predictions.len()), &y)?;
         rows += chunk.table.rows();
         bar.add(chunk.table.rows());
+        let more = model.seen_rows(&chunk.table)?.unwrap_or_default();
+        seen.merge(more);
+        let table = match arguments.state {
+            Some(_) => chunk.table.select_rows(&counted.new_rows(&model.row_hashes(&chunk.table)?, more.repeats)),
+            None => chunk.table,
+        };
+        if table.rows() == 0 {
+            continue;
+        }
+        let (predictions, odd) = model.predict_with_warnings(&table)?;
+        warnings.merge(&odd);
+        left_out += monitor.update(&predictions, &model.baseline(predictions.len()), &model.observed(&table)?)?;
     }
     bar.clear();
     if rows == left_out {
@@ -53,15 +75,18 @@ pub fn run(
         let (lack, are) = if left_out == 1 { ("lacks", "is") } else { ("lack", "are") };
         sentences.push(format!("{} {lack} a target and {are} left out", format::counted(left_out, "row")));
     }
+    sentences.extend(row_notes::seen(&seen, "row", NOT_NEW));
+    sentences.extend(counted.sentence());
     warn(shared.quiet, &sentences);
+    let state = State { monitor, counted };
     if let Some(path) = &arguments.state {
-        let text = serde_json::to_string(&monitor).map_err(|error| Error::data(error.to_string()))?;
+        let text = serde_json::to_string(&state).map_err(|error| Error::data(error.to_string()))?;
         write(&path.display().to_string(), text.as_bytes())?;
     }
-    if let (Some(path), Some((_, strongest))) = (&arguments.svg, monitor.strongest()) {
+    if let (Some(path), Some((_, strongest))) = (&arguments.svg, state.monitor.strongest()) {
         write(path, figure(strongest).svg(Style::File).as_bytes())?;
     }
-    let status = monitor.status();
+    let status = state.monitor.status();
     if shared.json {
         let alarm = !status.alarms.is_empty();
         print_json(&json!({
@@ -75,14 +100,15 @@ pub fn run(
 }
 
 /// The state of an earlier run, if its file exists.
-fn before(path: &Path, model: &JointModel, config: MonitorConfig) -> Result<Option<JointMonitor>, Error> {
+fn before(path: &Path, model: &JointModel, config: MonitorConfig) -> Result<Option<State>, Error> {
     if !path.exists() {
         return Ok(None);
     }
     let text = fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
-    let monitor: JointMonitor = serde_json::from_str(&text).map_err(|error| {
+    let state: State = serde_json::from_str(&text).map_err(|error| {
         Error::data(format!("this is not a state file of `negmm monitor` for several targets: {error}")).in_file(path)
     })?;
+    let monitor = &state.monitor;
     if monitor.targets() != model.names() {
         let message = format!(
             "this is the state of a model of {}, and the targets of this model are {}",
@@ -96,7 +122,7 @@ fn before(path: &Path, model: &JointModel, config: MonitorConfig) -> Result<Opti
             Error::options("--alpha, --tolerance and --seed must be the same as in the first run").in_file(path)
         );
     }
-    Ok(Some(monitor))
+    Ok(Some(state))
 }
 
 /// The result as text.

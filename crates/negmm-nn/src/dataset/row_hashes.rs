@@ -33,17 +33,20 @@ impl Dataset {
         numbers
     }
 
-    /// A hash of each row: of its inputs and of its number in `targets`. Equal rows have equal hashes on every machine.
+    /// A hash of each row: of its inputs and of its numbers in `targets`, rows × targets. Equal rows have equal hashes on every
+    /// machine.
     ///
     /// # Panics
-    /// When there is not one target for each row.
+    /// When rows have different numbers of targets.
     pub fn row_hashes(&self, targets: &[f64]) -> Vec<u64> {
-        assert_eq!(targets.len(), self.len(), "one target for each row");
+        let each = targets.len() / self.len().max(1);
+        assert_eq!(targets.len(), each * self.len(), "as many targets for each row");
         let mut hashes = Vec::with_capacity(self.len());
         self.each_row(|x, codes| {
             let numbers = x.iter().map(|x| u64::from(x.to_bits()));
             let codes = codes.iter().map(|code| u64::from(*code));
-            hashes.push(hash_of(numbers.chain(codes).chain([targets[hashes.len()].to_bits()])));
+            let own = targets[hashes.len() * each..][..each].iter().map(|target| target.to_bits());
+            hashes.push(hash_of(numbers.chain(codes).chain(own)));
         });
         hashes
     }

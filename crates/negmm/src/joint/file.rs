@@ -9,8 +9,8 @@ use super::{Chain, Copula, JointForm, JointLinear, JointModel, JointPart, JointR
 use crate::conformal::{Calibration, CalibrationShape};
 use crate::method::{Method, Predictor};
 use crate::model::{
-    Document, JOINT_FORMAT, Model, PredictorShape, document, read_predictor, read_statistics, write_document,
-    write_predictor, write_statistics,
+    Document, Fingerprint, FingerprintShape, JOINT_FORMAT, Model, PredictorShape, document, read_predictor,
+    read_statistics, write_document, write_predictor, write_statistics,
 };
 use negmm_data::{Encoder, Target};
 use negmm_dist::{Error, Result};
@@ -30,6 +30,8 @@ struct Metadata {
     record: JointRecord,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<CalibrationShape>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<FingerprintShape>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -96,6 +98,8 @@ pub(super) fn write(model: &JointModel) -> Result<Vec<u8>> {
         tensors.extend(own);
         shape
     });
+    let (fingerprint, hashes) = model.fingerprint.as_ref().map(Fingerprint::write).unzip();
+    tensors.extend(hashes);
     let metadata = Metadata {
         format: JOINT_FORMAT,
         method: model.method.clone(),
@@ -106,6 +110,7 @@ pub(super) fn write(model: &JointModel) -> Result<Vec<u8>> {
         sigma_scales: model.sigma_scales.clone(),
         record: model.record.clone(),
         calibration,
+        fingerprint,
     };
     write_document(&metadata, tensors)
 }
@@ -121,8 +126,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<JointModel>> {
 
 fn of_document(document: &Document<'_>) -> Result<JointModel> {
     let damaged = |what: Flaw| Error::model(format!("the model file is damaged: {what}"));
-    let Metadata { method, encoder, targets, parts, covariance, sigma_scales, record, calibration, .. } =
-        document.metadata()?;
+    let Metadata {
+        method, encoder, targets, parts, covariance, sigma_scales, record, calibration, fingerprint, ..
+    } = document.metadata()?;
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
     method.check_several_targets().map_err(|error| damaged(error.to_string()))?;
@@ -149,7 +155,9 @@ fn of_document(document: &Document<'_>) -> Result<JointModel> {
     let parts = parts.map_err(damaged)?;
     let calibration = calibration.map(|shape| Calibration::read(shape, encoder.features(), &tensors)).transpose();
     let calibration = calibration.map_err(damaged)?;
-    Ok(JointModel { method, encoder, targets: targets.into(), parts, covariance, sigma_scales, record, calibration })
+    let fingerprint = fingerprint.map(|shape| Fingerprint::read(shape, &tensors)).transpose().map_err(damaged)?;
+    let targets = targets.into();
+    Ok(JointModel { method, encoder, targets, parts, covariance, sigma_scales, record, calibration, fingerprint })
 }
 
 /// Whether a list can be the covariance of this number of targets.

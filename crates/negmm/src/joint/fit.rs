@@ -7,7 +7,7 @@ use super::pool::{self, Pool};
 use super::targets::EncodedTargets;
 use super::{JointMetrics, JointModel, JointPart, JointPredictions, JointRecord};
 use crate::method::Method;
-use crate::model::FitOptions;
+use crate::model::{Fingerprint, FitOptions};
 use negmm_data::Table;
 use negmm_dist::{Error, Result, Warning};
 
@@ -96,7 +96,20 @@ fn finish(
         histories,
     };
     let targets: Arc<[_]> = targets.into();
-    let mut model = JointModel { method, encoder, targets, parts, covariance, sigma_scales, record, calibration: None };
+    let mut model = JointModel {
+        method,
+        encoder,
+        targets,
+        parts,
+        covariance,
+        sigma_scales,
+        record,
+        calibration: None,
+        fingerprint: None,
+    };
+    let hashes = model.row_hashes(&table)?.into_iter().enumerate();
+    let counts = |row: usize| weights.as_ref().is_none_or(|weights| weights[row] > 0.0);
+    model.fingerprint = Some(Fingerprint::new(hashes.filter(|(row, _)| counts(*row)).map(|(_, hash)| hash).collect()));
     let held_out = if model.method.is_moment_matched() { held_out.moment_matched() } else { held_out };
     let predictions = model.in_units(held_out);
     let scored: Vec<usize> = (0..rows.len()).step_by(rows.len().div_ceil(MOST_SCORED).max(1)).collect();

@@ -63,6 +63,7 @@ pub(crate) use targets::check_joint_targets;
 
 use crate::conformal::Calibration;
 use crate::method::{Member, Method, Predictor};
+use crate::model::{Fingerprint, SeenRows};
 use negmm_data::{Encoder, Table, Target, Warnings};
 use negmm_dist::{Error, JointMixtures, Result};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
@@ -84,6 +85,8 @@ pub struct JointModel {
     record: JointRecord,
     /// The calibration of regions, where there is one.
     calibration: Option<Calibration>,
+    /// The fingerprint of the training rows; `None` in models of older versions.
+    fingerprint: Option<Fingerprint>,
 }
 
 /// A form of the joint distribution, and its weight in the pool.
@@ -201,6 +204,35 @@ impl JointModel {
     /// When a column is absent, or a cell is not a number.
     pub fn observed(&self, table: &Table) -> Result<Vec<f64>> {
         targets::values(table, &self.names())
+    }
+
+    /// A hash of each row of a table: of its inputs and of all its targets.
+    ///
+    /// # Errors
+    /// When the table cannot be encoded, or lacks a target.
+    pub fn row_hashes(&self, table: &Table) -> Result<Vec<u64>> {
+        Ok(self.encoder.encode_features(table)?.0.row_hashes(&self.observed(table)?))
+    }
+
+    /// How many rows of a table, with their targets, the model was fitted to; `None` for models of older versions.
+    ///
+    /// # Errors
+    /// When the table cannot be encoded, or lacks a target.
+    pub fn seen_rows(&self, table: &Table) -> Result<Option<SeenRows>> {
+        self.fingerprint.as_ref().map(|print| Ok(print.seen(&self.row_hashes(table)?))).transpose()
+    }
+
+    /// The same of a table without the columns of the targets: `y` has them, rows × targets.
+    ///
+    /// # Errors
+    /// When the table cannot be encoded, or rows lack a target.
+    pub fn seen_rows_of(&self, table: &Table, y: &[f64]) -> Result<Option<SeenRows>> {
+        let Some(print) = &self.fingerprint else { return Ok(None) };
+        let expected = table.rows() * self.targets.len();
+        if y.len() != expected {
+            return Err(Error::options(format!("expected {expected} targets, found {}", y.len())));
+        }
+        Ok(Some(print.seen(&self.encoder.encode_features(table)?.0.row_hashes(y))))
     }
 
     /// The method and its settings.

@@ -254,7 +254,10 @@ fn check_roles(roles: &ColumnRoles) -> Result<()> {
     let refuse = |what: &str| Err(Error::options(format!("{what} is for a single target")));
     match () {
         () if roles.sequence.is_some() => refuse("a sequence"),
-        () if roles.time.is_some() => refuse("a column of times"),
+        () if roles.time.is_some() => {
+            let message = "a column of times is for a single target: fit the older rows, and evaluate the newest ones";
+            Err(Error::options(message))
+        }
         () if roles.target_spec.is_censored() => refuse("censoring"),
         () if roles.target_spec.discrete => refuse("a stated grid"),
         () if roles.target_spec.lower.is_some() || roles.target_spec.upper.is_some() => refuse("a bound"),

@@ -38,6 +38,9 @@ pub struct OutOfFold {
     pub predictions: Standardised,
     /// The constant baseline for each, from the training targets.
     pub baseline: Standardised,
+    /// The expected CRPS of the pool of all models over that of these predictions, which are of fewer models, where it is
+    /// known and lower.
+    pub pool_ratio: Option<f64>,
 }
 
 impl Plan {
@@ -75,7 +78,13 @@ pub(super) fn unexpected_results() -> Error {
 /// The constant baseline.
 fn of_constant(method: Method, distribution: Mixtures) -> FitOutput {
     let nothing = || Standardised::new(distribution.repeated(0).into(), Pool::Mixture);
-    let out_of_fold = OutOfFold { rows: Vec::new(), folds: Vec::new(), predictions: nothing(), baseline: nothing() };
+    let out_of_fold = OutOfFold {
+        rows: Vec::new(),
+        folds: Vec::new(),
+        predictions: nothing(),
+        baseline: nothing(),
+        pool_ratio: None,
+    };
     FitOutput { method, predictor: Predictor::Constant { distribution }, histories: Vec::new(), out_of_fold }
 }
 
@@ -118,7 +127,7 @@ fn pooled(
     let rows = job.validation.to_vec();
     let predictions = predictor.predict(&job.data.select(&rows), Isa::best())?;
     let baseline = baseline(&job.data, &job.train, rows.len());
-    let out_of_fold = OutOfFold { folds: vec![0; rows.len()], rows, predictions, baseline };
+    let out_of_fold = OutOfFold { folds: vec![0; rows.len()], rows, predictions, baseline, pool_ratio: None };
     Ok(FitOutput { method, predictor, histories, out_of_fold })
 }
 
@@ -141,6 +150,7 @@ fn boosted(method: Method, job: &TreesJob, statistics: Arc<TargetEncoding>, trai
             rows,
             predictions: Standardised::new(predictions, Pool::Mixture),
             baseline,
+            pool_ratio: None,
         },
     }
 }

@@ -15,7 +15,7 @@ use super::pool_scale::log_scales_of_folds;
 use super::stacking::{RowScores, Stacking};
 use super::tails::{self, Tail, with_tails};
 use super::tilt::{Tilt, Tilts};
-use super::{Member, MemberKind, Method, Part, Predictor, constant};
+use super::{Member, MemberKind, Method, Part, Predictor, constant, whole_pool};
 use crate::standardised::{Pool, Standardised};
 use negmm_dist::math::lanes::Isa;
 use negmm_dist::{Mixtures, Predictions, Result};
@@ -171,8 +171,13 @@ impl Folds {
         let simple = [predictions.len() - 1].into_iter().chain(linear).collect();
         let stacking = Stacking::new(predictions.len(), simple, self.row_scores(&held_out, &predictions));
         let (weights, without) = stacking.weights(self.per_repeat(), |other, fold| held_out.informs(other, fold));
-        let (out_of_fold, tilt, tails) = self.out_of_fold(&held_out, &predictions, &without);
+        let (mut out_of_fold, tilt, tails) = self.out_of_fold(&held_out, &predictions, &without);
         let pool_scale = libm::exp(log_pool_scale(&predictions, &weights, &tails, &held_out));
+        if let (None, Some(printed)) = (&tilt, out_of_fold.predictions.mixtures()) {
+            let scored: Vec<usize> = (0..held_out.rows.len()).filter(|row| self.is_scored(&held_out, *row)).collect();
+            let printed = (printed, scored.as_slice());
+            out_of_fold.pool_ratio = whole_pool::ratio(&predictions, &held_out, printed, &without, pool_scale);
+        }
         let mut parts = Vec::new();
         for (((kind, models), weight), predictions) in models.into_iter().zip(&weights).zip(&predictions) {
             if *weight > 0.0 {
@@ -191,6 +196,11 @@ impl Folds {
     /// Number of folds of one repeat.
     fn per_repeat(&self) -> usize {
         self.folds.len() / self.repeats
+    }
+
+    /// Whether a held-out row is scored: not in the first of several blocks of time, for which nothing could be chosen.
+    fn is_scored(&self, held_out: &HeldOutRows, row: usize) -> bool {
+        !held_out.in_time_order || self.per_repeat() == 1 || held_out.folds[row] > 0
     }
 
     /// Number of models of a member for each fold.
@@ -301,7 +311,7 @@ impl Folds {
     fn row_scores(&self, held_out: &HeldOutRows, members: &[MemberPredictions]) -> Vec<RowScores> {
         let every = held_out.rows.len().div_ceil(MAX_STACKING_ROWS).max(1);
         let rows: Vec<usize> = (0..held_out.rows.len()).step_by(every).collect();
-        let lists: Vec<Vec<Mixtures>> = members.iter().map(|member| member.as_pooled(&rows)).collect();
+        let lists: Vec<Vec<Mixtures>> = members.iter().map(|member| member.as_pooled(&rows, 1.0)).collect();
         let held_out = &held_out.select(&rows);
         let scores = |row: usize| {
             let (mut distances, mut pairs) = (Vec::new(), Vec::new());
@@ -368,8 +378,7 @@ impl Folds {
             (0..self.per_repeat() as u32).map(|fold| fitted(&|other| held_out.informs(other, fold))).collect();
         let count = by_fold[by_fold.len() - 1].len();
         sizes.extend(vec![1; count]);
-        let is_scored = |row: &usize| !held_out.in_time_order || by_fold.len() == 1 || held_out.folds[*row] > 0;
-        let scored: Vec<usize> = all.iter().copied().filter(is_scored).collect();
+        let scored: Vec<usize> = all.iter().copied().filter(|row| self.is_scored(held_out, *row)).collect();
         let unchanged = |_| (1.0, 1.0);
         let (pooled, baseline) = if scored.len() == all.len() {
             (pooled, members[members.len() - 1].lists[0].clone())
@@ -382,6 +391,7 @@ impl Folds {
             folds: scored.iter().map(|row| held_out.folds[*row]).collect(),
             predictions: Standardised::new(Predictions::from(predictions).of_members_of(sizes), Pool::Mixture),
             baseline: Standardised::new(baseline.into(), Pool::Mixture),
+            pool_ratio: None,
         };
         (out_of_fold, tilt, fitted(&|_| true))
     }

@@ -69,10 +69,16 @@ impl MemberPredictions {
         }
     }
 
-    /// Some rows of the lists, with the sigma scale of the final pool.
-    pub(super) fn as_pooled(&self, rows: &[usize]) -> Vec<Mixtures> {
+    /// How many models predict together in the final pool.
+    pub(super) fn models(&self) -> usize {
+        self.models
+    }
+
+    /// Some rows of the lists, with the sigma scale of the final pool times that of the whole pool.
+    pub(super) fn as_pooled(&self, rows: &[usize], pool_scale: f64) -> Vec<Mixtures> {
         let all: Vec<usize> = (0..rows.len()).collect();
-        let scaled = |list: &Mixtures| list.selected(rows).take(&all, |_| (1.0, self.pooled_scale));
+        let scale = if self.is_scaled { pool_scale * self.pooled_scale } else { self.pooled_scale };
+        let scaled = |list: &Mixtures| list.selected(rows).take(&all, |_| (1.0, scale));
         self.lists.iter().map(scaled).collect()
     }
 

@@ -32,6 +32,7 @@ mod stacking;
 mod tails;
 mod tilt;
 mod truncated_pool;
+mod whole_pool;
 
 use serde::{Deserialize, Serialize};
 

@@ -23,7 +23,7 @@ pub(crate) struct Fingerprint {
 
 /// What a file has of a fingerprint beside its tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct FingerprintShape {
+pub(crate) struct FingerprintShape {
     /// Hashes up to this one can be compared.
     limit: u64,
     /// The fraction of the training rows that are equal to another one, as new rows may be too.
@@ -86,11 +86,11 @@ impl Fingerprint {
         }
     }
 
-    pub(super) fn write(&self) -> (FingerprintShape, Tensor) {
+    pub(crate) fn write(&self) -> (FingerprintShape, Tensor) {
         (self.shape, Tensor::new(TENSOR, vec![self.hashes.len()], self.hashes.iter().copied()))
     }
 
-    pub(super) fn read(shape: FingerprintShape, tensors: &Tensors<'_>) -> Result<Self, Flaw> {
+    pub(crate) fn read(shape: FingerprintShape, tensors: &Tensors<'_>) -> Result<Self, Flaw> {
         let hashes: Vec<u64> = numbers_of(tensors, TENSOR, None)?;
         if !hashes.is_sorted() || hashes.len() > MOST_HASHES || !(0.0..=1.0).contains(&shape.repeats) {
             return Err("its fingerprint of training rows is out of range".into());

@@ -36,7 +36,7 @@ pub use update::UpdateOptions;
 use crate::accelerator::{Accelerator, Helper};
 use crate::conformal::Calibration;
 use crate::method::{Method, Predictor, Standardised};
-pub(crate) use fingerprint::Fingerprint;
+pub(crate) use fingerprint::{Fingerprint, FingerprintShape};
 use negmm_data::{Encoder, Extrapolation, Table, Warnings};
 use negmm_dist::Novelty;
 use negmm_dist::math::lanes::Isa;

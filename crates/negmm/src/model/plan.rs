@@ -209,6 +209,7 @@ impl FitPlan {
         }
         let mut record = record(seed, encoded.rows, out_of_fold.rows.len(), histories);
         record.time = encoded.time.as_ref().filter(|time| time.is_given).map(|time| time.name.clone());
+        record.pool_ratio = out_of_fold.pool_ratio;
         let fingerprint = describes_rows.then(|| fingerprint(&encoded));
         let helper = Helper::default();
         let mut model =
@@ -257,6 +258,7 @@ fn record(seed: u64, rows: usize, validation_rows: usize, histories: Vec<History
         validation: None,
         baseline: None,
         skill: None,
+        pool_ratio: None,
         time: None,
         histories,
     }
@@ -264,7 +266,7 @@ fn record(seed: u64, rows: usize, validation_rows: usize, histories: Vec<History
 
 /// The held-out rows with their predictions in the target's unit, and the predictions of the constant baseline for them.
 fn held_out_predictions(model: &Model, encoded: &EncodedTable, out_of_fold: OutOfFold) -> (HeldOut, Predictions) {
-    let OutOfFold { rows, folds, predictions, baseline } = out_of_fold;
+    let OutOfFold { rows, folds, predictions, baseline, .. } = out_of_fold;
     let rows: Vec<usize> = rows.into_iter().map(|row| row as usize).collect();
     let take = |list: &[f64]| rows.iter().map(|row| list[*row]).collect::<Vec<_>>();
     let held_out = HeldOut {

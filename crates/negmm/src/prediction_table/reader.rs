@@ -5,6 +5,7 @@ use std::path::Path;
 
 use negmm_data::{ColumnType, Dialect, KeptColumn, RowStream, Schema, Table};
 use negmm_dist::{Error, Predictions, Result};
+use negmm_nn::dataset::hash_of;
 
 use super::distributions::numbers;
 use super::form::{Form, FormHints};
@@ -52,6 +53,26 @@ pub struct PredictionChunk {
     pub rows: Vec<usize>,
     /// Pass-through columns.
     pub kept: Vec<KeptColumn>,
+}
+
+/// Levels by whose quantiles predictions are told apart.
+const LEVELS: [f64; 3] = [0.1, 0.5, 0.9];
+
+impl PredictionChunk {
+    /// A hash of each row: of its target, and of the mean and some quantiles of its prediction.
+    ///
+    /// # Errors
+    /// When there are no targets.
+    pub fn row_hashes(&self) -> Result<Vec<u64>> {
+        let Self { predictions, y, .. } = self;
+        if y.len() != predictions.len() {
+            return Err(Error::options(format!("expected {} targets, found {}", predictions.len(), y.len())));
+        }
+        let quantiles = LEVELS.iter().map(|level| predictions.quantile(*level)).collect::<Result<Vec<_>>>()?;
+        let mean = predictions.mean();
+        let numbers = |row: usize| [y[row], mean[row]].into_iter().chain(quantiles.iter().map(move |list| list[row]));
+        Ok((0..y.len()).map(|row| hash_of(numbers(row).map(f64::to_bits))).collect())
+    }
 }
 
 /// A file of predictions that is read piece by piece.
