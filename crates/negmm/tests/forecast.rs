@@ -177,6 +177,40 @@ fn paths_depend_on_their_steps() {
     assert!(lowest < forecasts.predictions.mean()[0] && highest > forecasts.predictions.mean()[0]);
 }
 
+/// Series in the long format whose levels have a random walk in common, of this size, beside their own noise.
+fn moving_together(series: usize, steps: usize, common: f64) -> Table {
+    let mut rng = Rng::new(12, 0);
+    let mut level = 0.0;
+    let levels: Vec<f64> = (0..steps)
+        .map(|_| {
+            level += common * normal(&mut rng);
+            level
+        })
+        .collect();
+    let (mut names, mut times, mut y) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..series {
+        for (step, level) in levels.iter().enumerate() {
+            names.push(format!("s{number}"));
+            times.push(step as f64);
+            y.push(10.0 * number as f64 + level + normal(&mut rng));
+        }
+    }
+    let names = Column::text(names.iter().map(|name| Some(name.as_str())));
+    Table::new(vec![("id".to_string(), names), numbers("t", times), numbers("y", y)]).unwrap()
+}
+
+#[test]
+fn scores_of_times_that_series_share_are_said_to_be_of_these_times() {
+    let roles = SeriesSpec::of("y").time("t").series("id").horizon(4);
+    let of = |common: f64| fit(&moving_together(12, 120, common), &roles);
+    let said =
+        |fitted: &FittedForecaster| fitted.warnings.iter().map(|warning| warning.to_string()).collect::<Vec<_>>();
+    let (alike, apart) = (of(1.0), of(0.0));
+    let expected = "which the series share, and may not hold for other times";
+    assert!(said(&alike).iter().any(|warning| warning.contains(expected)), "{:?}", said(&alike));
+    assert!(said(&apart).is_empty(), "{:?}", said(&apart));
+}
+
 /// Series of different scales in the long format, with a future covariate: every change is twice `push`, plus noise.
 fn pushed(series: usize, steps: usize, ahead: usize) -> Table {
     let mut rng = Rng::new(11, 0);

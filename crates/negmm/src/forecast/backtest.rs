@@ -228,7 +228,11 @@ impl Forecaster {
                 scores.iter().for_each(|scores| sums.add(scores));
                 crps.push(scores.iter().map(Scores::crps).collect());
             }
-            skill.add(&points, &crps);
+            let time = |row: usize| {
+                let ForecastPoint { series, origin, .. } = points[row];
+                histories.series[series].time(origin, self.transform.frequency)
+            };
+            skill.add((&points, time), &crps);
         }
         if all.rows == 0 {
             return Err(table.locate(Error::data("no forecast has an observed value to be scored by")));

@@ -155,6 +155,11 @@ impl ForecastPlan {
         rest.spread = held_out.spread(&pooled);
         let pooled = spread_by(pooled, rest.spread);
         rest.copula = held_out.copula(&pooled);
+        // A single series has no other at the same time.
+        let time = |point: &ForecastPoint, step: usize| series[point.series].time(step, transform.frequency);
+        let targets: Vec<f64> = held_out.points.iter().map(|point| time(point, point.step())).collect();
+        let alike = held_out.shared_errors(&pooled, &series, &targets);
+        let origins: Vec<f64> = held_out.points.iter().map(|point| time(point, point.origin)).collect();
         rest.scored = Some(ScoredOrigins::of(&held_out.points, &last_parts.first, &series));
         let of_all = std::mem::replace(&mut rest.intermittent, before.intermittent);
         let pooled = rest.with_atoms(pooled, &of_series, &held_out.points);
@@ -199,7 +204,7 @@ impl ForecastPlan {
             rest.scores.push(scored(&baseline.name, &predictions)?);
         }
         let mut skill = OriginSkill::new(of_points.len() - 1);
-        skill.add(&held_out.points, &of_points);
+        skill.add((&held_out.points, |row| origins[row]), &of_points);
         rest.scores[0].skill = skill.finish();
         rest.scores.retain(|score| score.crps.is_finite());
         let forecaster = Forecaster::new(transform, model, rest);
@@ -209,6 +214,14 @@ impl ForecastPlan {
             warnings.push(Warning::new(format!(
                 "no better than the naive forecast {:?} on the last part of the series: CRPS {:.4} against {:.4}",
                 best.name, own.crps, best.crps
+            )));
+        }
+        if let (Some(alike), Some(origins)) = (alike, forecaster.scored_origins()) {
+            let steps = steps_words(origins.longest);
+            warnings.push(Warning::new(format!(
+                "errors of different series at the same time are alike (correlation {:.2}): the scores are those of the last {steps}, \
+                 which the series share, and may not hold for other times",
+                alike.correlation
             )));
         }
         Ok(FittedForecaster { forecaster, warnings })

@@ -1,11 +1,12 @@
 //! Forecasts of the last part of each series: the stacking weights of the pool, and the copula.
 
-use super::ForecastPoint;
 use super::copula::{Copula, Products, score};
 use super::own_weights::OwnWeights;
+use super::shared_errors::SharedErrors;
 use super::spread::centred;
 use super::stacking::Stacking;
 use super::supports::{OwnSupport, jitter};
+use super::{ForecastPoint, Series};
 use negmm_dist::Distribution;
 use negmm_dist::Mixtures;
 use rayon::prelude::*;
@@ -177,16 +178,28 @@ impl HeldOutPoints {
         &self.own[self.points[row].series]
     }
 
+    /// The normal score of a point's PIT, in the middle of a jump.
+    fn normal_score(&self, pooled: &Mixtures, row: usize) -> f64 {
+        let (distribution, y) = (self.own(row).rounded(pooled, row), self.y[row]);
+        score(distribution.cdf(y) - 0.5 * distribution.point_probability(y))
+    }
+
+    /// How alike the errors of different series are at the same time, where they are; `times` has those of the targets, and
+    /// series that are sums of others do not count.
+    pub(super) fn shared_errors(&self, pooled: &Mixtures, series: &[Series], times: &[f64]) -> Option<SharedErrors> {
+        let counts = |row: usize| self.counts[row] > 0.0 && series[self.points[row].series].parts.is_empty();
+        let score = |row: usize| if counts(row) { self.normal_score(pooled, row) } else { f64::NAN };
+        let scores: Vec<f64> = (0..self.y.len()).map(score).collect();
+        SharedErrors::of(&self.points, times, &scores).filter(|shared| shared.are_alike())
+    }
+
     /// The copula between steps ahead of the same origin.
     pub(super) fn copula(&self, pooled: &Mixtures) -> Copula {
         let mut products = Products::default();
         let mut row = 0;
         for origin in self.points.chunk_by(ForecastPoint::is_beside) {
-            let scores = origin.iter().enumerate().map(|(at, point)| {
-                let (distribution, y) = (self.own(row + at).rounded(pooled, row + at), self.y[row + at]);
-                // The middle of a jump.
-                (point.ahead, score(distribution.cdf(y) - 0.5 * distribution.point_probability(y)))
-            });
+            let scores =
+                origin.iter().enumerate().map(|(at, point)| (point.ahead, self.normal_score(pooled, row + at)));
             products.add(&scores.collect::<Vec<_>>());
             row += origin.len();
         }
@@ -197,7 +210,6 @@ impl HeldOutPoints {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forecast::Series;
     use negmm_dist::Support;
     use negmm_dist::math::normal;
 

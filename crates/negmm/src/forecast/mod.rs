@@ -54,6 +54,7 @@ mod scale;
 mod seasons;
 mod seen;
 mod series;
+mod shared_errors;
 mod shared_support;
 mod specification;
 mod spread;
