@@ -31,10 +31,8 @@ const FEW_SIGMA_MAX: f64 = 2.0;
 const FEW_MEAN_BOUND: f64 = 4.0;
 /// Maximum number of held-out rows for checkpoint selection.
 const MOST_CHECKED: usize = 10_000;
-/// Steps of short networks and of those with dropout, as fractions of the steps of the others, and their dropout.
-const SHORT: f64 = 0.4;
+/// Dropout of short networks, and of those with a still shorter schedule.
 const SHORT_DROPOUT: f64 = 0.1;
-const SHORTER: f64 = 0.135;
 const DROPOUT: f64 = 0.5;
 /// Maximum number of components of a forest.
 const FOREST_COMPONENTS: usize = 32;
@@ -230,20 +228,17 @@ impl Auto {
                 let rows = (own.train.to_vec(), own.validation.to_vec());
                 FoldData::new(densities, rows, seed)
             });
-            for (kind, wanted, fraction, dropout) in [
-                (MemberKind::DensityNetworks, density_data.is_some(), SHORT, SHORT_DROPOUT),
-                (MemberKind::ShortNetworks, short, SHORT, SHORT_DROPOUT),
-                (
-                    MemberKind::DropoutNetworks,
-                    self.dropout_networks.unwrap_or(sizes.dropout_networks),
-                    SHORTER,
-                    DROPOUT,
-                ),
+            let dropout_part = sizes.dropout_parts[number % sizes.dropout_parts.len()];
+            let dropout_networks = self.dropout_networks.unwrap_or(sizes.dropout_networks);
+            for (kind, wanted, part, dropout) in [
+                (MemberKind::DensityNetworks, density_data.is_some(), sizes.density_part, SHORT_DROPOUT),
+                (MemberKind::ShortNetworks, short, sizes.short_part, SHORT_DROPOUT),
+                (MemberKind::DropoutNetworks, dropout_networks, dropout_part, DROPOUT),
             ] {
                 if wanted && anneals {
                     let fold_data = density_data.as_ref().filter(|_| kind == MemberKind::DensityNetworks);
                     let fold_data = fold_data.unwrap_or(&own);
-                    let network = annealed(network(number), fraction, dropout);
+                    let network = annealed(network(number), part, dropout);
                     let mut job = network.job(fold_data, self.eta, jobs.next_seed());
                     // The last checkpoint, where everything is annealed, is the one to keep.
                     job.validation = Arc::new([]);
@@ -316,9 +311,9 @@ fn sample_of_very_many(train: &Arc<[u32]>, seed: u64) -> Arc<[u32]> {
 }
 
 /// A network with a shorter schedule, annealed to its end.
-fn annealed(mut network: MixtureNetwork, fraction: f64, dropout: f64) -> MixtureNetwork {
+fn annealed(mut network: MixtureNetwork, part: f64, dropout: f64) -> MixtureNetwork {
     let training = &mut network.settings.training;
-    let steps = training.steps.map(|steps| ((steps as f64 * fraction) as usize).max(1));
+    let steps = training.steps.map(|steps| ((steps as f64 * part) as usize).max(1));
     (training.steps, training.check_every, training.patience) = (steps, steps, 0);
     training.dropout = training.dropout.max(dropout);
     network

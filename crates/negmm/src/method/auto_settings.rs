@@ -23,7 +23,8 @@ const MOST_MEMBERS: usize = 100;
 /// - networks: neural Gaussian mixtures of the full number of steps, which keep the checkpoint with the best calibrated
 ///   logarithmic score on their own fold;
 /// - short networks (40 % of the steps, dropout 0.1) and dropout networks (13.5 %, dropout 0.5), whose schedules are
-///   annealed to the end: better where there is much noise;
+///   annealed to the end: better where there is much noise. With fewer than 750 rows short networks have fewer steps, in
+///   proportion to the rows but at least 10 %, and every second dropout network has half of its steps;
 /// - for a target on a grid, whose networks learn the probability of cells, also short ones that learn the density;
 /// - a linear model: ridge regression with the distribution of its leave-one-out errors;
 /// - a random forest with the distribution of the targets in its leaves, which recalls repeated rows;

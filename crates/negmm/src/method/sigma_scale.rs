@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::folds::HeldOutRows;
-use super::tails::robust_score;
+use super::tails::RobustScore;
 use negmm_dist::mixture::{Mixture, Mixtures};
 use negmm_dist::score::interval;
 
@@ -43,12 +43,17 @@ impl SigmaScales {
 
 /// The sums of the logarithmic scores of each fold's rows, for the candidates that a search has asked for.
 struct Candidates<'a> {
-    mixtures: &'a Mixtures,
     held_out: &'a HeldOutRows,
     folds: usize,
     /// The rows that are scored: of positive weight.
-    rows: Vec<usize>,
+    rows: Vec<ScoredRow<'a>>,
     sums: Vec<Option<Vec<f64>>>,
+}
+
+/// A row that is scored with many factors.
+struct ScoredRow<'a> {
+    row: usize,
+    score: RobustScore<'a>,
 }
 
 impl<'a> Candidates<'a> {
@@ -56,14 +61,15 @@ impl<'a> Candidates<'a> {
         let every = held_out.rows.len().div_ceil(MOST_ROWS).max(1);
         let folds = held_out.folds.iter().max().map_or(0, |last| *last as usize + 1);
         let counts = |row: &usize| held_out.weights[*row] > 0.0;
-        let rows = (0..held_out.rows.len()).step_by(every).filter(counts).collect();
-        Self { mixtures, held_out, folds, rows, sums: vec![None; TRIED] }
+        let rows = (0..held_out.rows.len()).step_by(every).filter(counts);
+        let scored = |row: usize| ScoredRow { row, score: RobustScore::of(held_out, mixtures, row) };
+        Self { held_out, folds, rows: rows.map(scored).collect(), sums: vec![None; TRIED] }
     }
 
     /// The factor with the smallest sum over some folds; 1 where none is finite. Descends in steps that become smaller: as
     /// a function of the logarithm of the factor the sum has one minimum.
     fn best(&mut self, counts: impl Fn(u32) -> bool) -> f64 {
-        if !self.rows.iter().any(|row| counts(self.held_out.folds[*row])) {
+        if !self.rows.iter().any(|scored| counts(self.held_out.folds[scored.row])) {
             return 1.0;
         }
         let mut best = (self.sum(NEAR_ONE, &counts), NEAR_ONE);
@@ -84,14 +90,14 @@ impl<'a> Candidates<'a> {
     /// The sum of a candidate over some folds; infinite where it is not finite.
     fn sum(&mut self, at: usize, counts: impl Fn(u32) -> bool) -> f64 {
         let of_folds = self.sums[at].get_or_insert_with(|| {
-            let score = |row: &usize| {
-                self.held_out.weights[*row] * robust_score(self.held_out, self.mixtures, *row, factor(at))
+            let score = |scored: &ScoredRow<'_>| {
+                self.held_out.weights[scored.row] * scored.score.value(self.held_out, factor(at))
             };
             let scores: Vec<f64> = self.rows.par_iter().map(score).collect();
             // In order, so that the sums do not depend on the number of threads.
             let mut sums = vec![0.0; self.folds];
-            for (row, score) in self.rows.iter().zip(scores) {
-                sums[self.held_out.folds[*row] as usize] += score;
+            for (scored, score) in self.rows.iter().zip(scores) {
+                sums[self.held_out.folds[scored.row] as usize] += score;
             }
             sums
         });
@@ -129,17 +135,40 @@ pub(super) fn score_of_row(held_out: &HeldOutRows, mixture: Mixture<'_>, row: us
 }
 
 fn density_score(row: Mixture<'_>, y: f64, factor: f64) -> f64 {
-    let log_joint = |k: usize| {
-        let sd = row.sds[k] * factor;
-        let z = (y - row.means[k]) / sd;
-        libm::log(row.weights[k] / sd) - 0.5 * z * z
-    };
-    let joints: Vec<f64> = (0..row.weights.len()).filter(|k| row.sds[*k] > 0.0).map(log_joint).collect();
-    let largest = joints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if largest == f64::NEG_INFINITY {
-        return f64::INFINITY;
+    LogDensity::of(row, y).score(factor)
+}
+
+/// The logarithm of a mixture's density at a target, up to a constant, for any common factor of the sds.
+pub(super) struct LogDensity {
+    /// Of each component ln(weight / sd) and half the squared distance in sds.
+    components: Vec<(f64, f64)>,
+}
+
+/// Components whose density is smaller than the largest by this exponent do not change the sum.
+const NEGLIGIBLE: f64 = -40.0;
+
+impl LogDensity {
+    pub(super) fn of(row: Mixture<'_>, y: f64) -> Self {
+        let component = |k: usize| {
+            let z = (y - row.means[k]) / row.sds[k];
+            (libm::log(row.weights[k] / row.sds[k]), 0.5 * z * z)
+        };
+        let has_density = |k: &usize| row.sds[*k] > 0.0 && row.weights[*k] > 0.0;
+        Self { components: (0..row.weights.len()).filter(has_density).map(component).collect() }
     }
-    -largest - libm::log(joints.iter().map(|joint| libm::exp(joint - largest)).sum())
+
+    /// The logarithmic score with all sds times `factor`.
+    pub(super) fn score(&self, factor: f64) -> f64 {
+        let square = 1.0 / (factor * factor);
+        let joint = |(log, distance): &(f64, f64)| log - distance * square;
+        let largest = self.components.iter().map(joint).fold(f64::NEG_INFINITY, f64::max);
+        if largest == f64::NEG_INFINITY {
+            return f64::INFINITY;
+        }
+        let terms = self.components.iter().map(|component| joint(component) - largest);
+        let sum: f64 = terms.filter(|term| *term > NEGLIGIBLE).map(libm::exp).sum();
+        libm::log(factor) - largest - libm::log(sum)
+    }
 }
 
 #[cfg(test)]

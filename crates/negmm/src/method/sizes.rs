@@ -20,6 +20,13 @@ const WIDE: usize = 64;
 /// to this many cells.
 pub(super) const VERY_WIDE: usize = 256;
 const MOST_CELLS_OF_TREES: usize = 2_000_000;
+/// Steps of short networks and of those with dropout, as fractions of the steps of the others. With fewer rows than
+/// `FEWER_STEPS` short networks have fewer, in proportion to the rows down to a quarter, and every second network with
+/// dropout has half: of little and noisy data they learn the noise before their schedules end.
+const SHORT: f64 = 0.4;
+const SHORTER: [f64; 2] = [0.135, 0.0675];
+const FEWER_STEPS: usize = 750;
+const LEAST_SHORT: f64 = 0.25;
 /// Rows above which the number of steps grows in proportion to the rows, and above which it grows with their square
 /// root.
 const MORE_STEPS: f64 = 20_000.0;
@@ -59,6 +66,11 @@ pub(super) struct Sizes {
     pub(super) boosted_trees: bool,
     /// Whether predictions get wide copies of themselves.
     pub(super) tails: bool,
+    /// Steps of short networks, of density networks and of those with dropout, as fractions of the steps of the others;
+    /// networks with dropout take theirs in turn.
+    pub(super) short_part: f64,
+    pub(super) density_part: f64,
+    pub(super) dropout_parts: &'static [f64],
     /// Trees of the forest for each fold.
     pub(super) n_estimators: usize,
     pub(super) hidden: &'static [usize],
@@ -85,6 +97,9 @@ const SMALL: Sizes = Sizes {
     forest: true,
     boosted_trees: false,
     tails: true,
+    short_part: SHORT,
+    density_part: SHORT,
+    dropout_parts: &[SHORTER[0]],
     n_estimators: 10,
     hidden: &[64; 4],
     frequencies: &[0.1, 0.5],
@@ -131,6 +146,7 @@ impl Sizes {
             _ => SMALL,
         };
         let medium = Self { steps: medium.steps_for(rows as f64), ..medium };
+        let medium = if rows < FEWER_STEPS { medium.of_few(rows) } else { medium };
         let sequence = data.window().is_some();
         let plain = !sequence && !data.has_censored();
         let medium = if plain { medium } else { medium.of_networks(rows) };
@@ -144,6 +160,7 @@ impl Sizes {
                     repeats: 1,
                     on_all_rows,
                     short_networks: false,
+                    dropout_parts: &SHORTER[..1],
                     steps: (medium.steps / 3).max(1),
                     ..medium
                 }
@@ -164,6 +181,12 @@ impl Sizes {
                 Self { folds: 10, ensemble_size, steps: 2 * medium.steps, ..medium }
             }
         }
+    }
+
+    /// The same for few rows.
+    fn of_few(self, rows: usize) -> Self {
+        let part = (rows as f64 / FEWER_STEPS as f64).max(LEAST_SHORT);
+        Self { short_part: part * self.short_part, dropout_parts: &SHORTER, ..self }
     }
 
     /// The same with networks of the full number of steps as the only members.
@@ -239,6 +262,19 @@ mod tests {
         for preset in [Preset::Fast, Preset::Medium, Preset::Best] {
             assert_eq!(kinds(&Sizes::of(&censored, preset)), [false; 6]);
         }
+    }
+
+    #[test]
+    fn few_rows_have_shorter_schedules() {
+        let of = |rows: usize, preset: Preset| {
+            let Sizes { short_part, density_part, dropout_parts, .. } = Sizes::of(&data(rows, 1), preset);
+            (short_part, density_part, dropout_parts)
+        };
+        assert_eq!(of(750, Preset::Medium), (SHORT, SHORT, &SHORTER[..1]));
+        assert_eq!(of(375, Preset::Medium), (SHORT / 2.0, SHORT, &SHORTER[..]));
+        assert_eq!(of(20, Preset::Best), (SHORT / 4.0, SHORT, &SHORTER[..]));
+        // The preset's own steps are few.
+        assert_eq!(of(375, Preset::Fast).2, &SHORTER[..1]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::folds::HeldOutRows;
-use super::sigma_scale::{score, score_of_row};
+use super::sigma_scale::{LogDensity, score, score_of_row};
 use negmm_dist::mixture::{Mixture, Mixtures, log_sum_exp};
 
 /// The sds of the copies, in sds of the row's distribution.
@@ -72,16 +72,50 @@ pub(super) fn with_tails<'a>(mixtures: Mixtures, count: usize, tails: impl Fn(us
 }
 
 /// The logarithmic score of a row with a small weight of a wide copy, so that a few far rows do not decide, with all sds
-/// times `factor`.
-pub(super) fn robust_score(held_out: &HeldOutRows, mixtures: &Mixtures, row: usize, factor: f64) -> f64 {
-    let own = score(held_out, mixtures, row, factor);
-    let (total, mean, sd) = moments(mixtures.row(row));
-    if total <= 0.0 {
-        return own;
+/// times any factor.
+pub(super) struct RobustScore<'a> {
+    row: usize,
+    mixture: Mixture<'a>,
+    /// Weight, mean and sd of the components that are not atoms.
+    moments: (f64, f64, f64),
+    /// The densities of the mixture and of the copy at the target, where it is a number that is no atom.
+    densities: Option<[LogDensity; 2]>,
+}
+
+impl<'a> RobustScore<'a> {
+    pub(super) fn of(held_out: &HeldOutRows, mixtures: &'a Mixtures, row: usize) -> Self {
+        let (mixture, y) = (mixtures.row(row), held_out.y[row]);
+        let moments = moments(mixture);
+        let is_atom = mixture.sds.iter().zip(mixture.means).any(|(sd, mean)| *sd == 0.0 && *mean == y);
+        let is_number = held_out.bounds.is_none() && held_out.interval(row).is_none() && !is_atom;
+        let densities =
+            is_number.then(|| [LogDensity::of(mixture, y), LogDensity::of(copy_of(moments, &mut [0.0; 2]), y)]);
+        Self { row, mixture, moments, densities }
     }
-    let copy = Mixture { weights: &[1.0], means: &[mean], sds: &[sd * ASSUMED.scale] };
-    let far = score_of_row(held_out, copy, row, factor);
-    -log_sum_exp([libm::log(1.0 - ASSUMED.weight) - own, libm::log(ASSUMED.weight * total) - far].into_iter())
+
+    pub(super) fn value(&self, held_out: &HeldOutRows, factor: f64) -> f64 {
+        let total = self.moments.0;
+        let [own, far] = match &self.densities {
+            Some([own, far]) => [own.score(factor), if total > 0.0 { far.score(factor) } else { f64::INFINITY }],
+            None => [self.mixture, copy_of(self.moments, &mut [0.0; 2])]
+                .map(|mixture| score_of_row(held_out, mixture, self.row, factor)),
+        };
+        if total <= 0.0 {
+            return own;
+        }
+        -log_sum_exp([libm::log(1.0 - ASSUMED.weight) - own, libm::log(ASSUMED.weight * total) - far].into_iter())
+    }
+}
+
+/// The wide copy that robust scores assume.
+fn copy_of((_, mean, sd): (f64, f64, f64), room: &mut [f64; 2]) -> Mixture<'_> {
+    *room = [mean, sd * ASSUMED.scale];
+    Mixture { weights: &[1.0], means: &room[..1], sds: &room[1..] }
+}
+
+/// That score of one row.
+pub(super) fn robust_score(held_out: &HeldOutRows, mixtures: &Mixtures, row: usize, factor: f64) -> f64 {
+    RobustScore::of(held_out, mixtures, row).value(held_out, factor)
 }
 
 /// The likelihood of a row under its mixture and under each wide copy.

@@ -128,8 +128,7 @@ impl Product {
         for (weight, (mean, own)) in mixture.weights.iter().zip(mixture.means.iter().zip(mixture.sds)) {
             let variance = own * own + sd * sd;
             let distance = mean - centre;
-            let bump = sd / variance.sqrt() * libm::exp(-0.5 * distance * distance / variance);
-            weights.push(if *own > 0.0 { weight * bump } else { 0.0 });
+            weights.push(if *own > 0.0 { weight * mean_bump(*mean, *own, centre, sd) } else { 0.0 });
             means.push(if *own > 0.0 { centre + distance * (sd * sd / variance) } else { *mean });
             sds.push(if *own > 0.0 { own * sd / variance.sqrt() } else { 0.0 });
         }
@@ -139,6 +138,13 @@ impl Product {
     fn as_mixture(&self) -> Mixture<'_> {
         Mixture { weights: &self.weights, means: &self.means, sds: &self.sds }
     }
+}
+
+/// The mean of a bump of height 1 under a normal distribution.
+fn mean_bump(mean: f64, own: f64, centre: f64, sd: f64) -> f64 {
+    let variance = own * own + sd * sd;
+    let distance = mean - centre;
+    sd / variance.sqrt() * libm::exp(-0.5 * distance * distance / variance)
 }
 
 impl Tilt {
@@ -192,8 +198,13 @@ fn candidate(number: usize) -> Tilt {
     Tilt {
         centre: CENTRES[shape / WIDTHS.len()],
         width: WIDTHS[shape % WIDTHS.len()],
-        amplitude: LEAST * libm::pow(MOST / LEAST, amplitude as f64 / (AMPLITUDES - 1) as f64),
+        amplitude: self::amplitude(amplitude),
     }
+}
+
+/// A candidate amplitude by its number.
+fn amplitude(number: usize) -> f64 {
+    LEAST * libm::pow(MOST / LEAST, number as f64 / (AMPLITUDES - 1) as f64)
 }
 
 /// The tilts of a pool: those for each fold, chosen by others, and that of all; none where they do not better the score.
@@ -266,21 +277,25 @@ fn gains(held_out: &HeldOutRows, mixture: Mixture<'_>, row: usize) -> Vec<f64> {
         None => 0.0,
     };
     let own = likelihood(Mixture { weights: &continuous, ..mixture });
+    let centres = CENTRES.map(|centre| centre.of(mixture));
+    let amplitudes: [f64; AMPLITUDES] = std::array::from_fn(amplitude);
     for (shape, gains) in gains.chunks_exact_mut(AMPLITUDES).enumerate() {
-        let Tilt { centre, width, .. } = candidate(shape * AMPLITUDES);
-        let Some((centre, scale)) = centre.of(mixture) else { continue };
-        let product = Product::of(mixture, centre, width * scale);
-        let mass = product.weights.iter().sum::<f64>() / total;
+        let width = WIDTHS[shape % WIDTHS.len()];
+        let Some((centre, scale)) = centres[shape / WIDTHS.len()] else { continue };
+        let components = continuous.iter().zip(mixture.means.iter().zip(mixture.sds));
+        let bumps = components
+            .filter(|(weight, _)| **weight > 0.0)
+            .map(|(weight, (mean, sd))| weight * mean_bump(*mean, *sd, centre, width * scale));
+        let mass = bumps.sum::<f64>() / total;
         // The bump at the target, or its mean over the interval.
         let bump = match held_out.interval(row) {
-            Some(_) => likelihood(product.as_mixture()) / own,
+            Some(_) => likelihood(Product::of(mixture, centre, width * scale).as_mixture()) / own,
             None => {
                 let z = (y - centre) / (width * scale);
                 libm::exp(-0.5 * z * z)
             }
         };
-        for (at, gain) in gains.iter_mut().enumerate() {
-            let amplitude = candidate(shape * AMPLITUDES + at).amplitude;
+        for (gain, amplitude) in gains.iter_mut().zip(&amplitudes) {
             let tilted = own * (1.0 + amplitude * bump) / (1.0 + amplitude * mass);
             let ratio = (fixed + tilted) / (fixed + own);
             // A row that no component expects says nothing.
