@@ -1,7 +1,7 @@
 //! A truncated component: one normal component between two bounds.
 
 use super::distribution::SAFE_VARIANCES;
-use crate::math::normal_interval::{self, decay};
+use crate::math::normal_interval::{self, MOST_MOMENTS, decay};
 use crate::math::{normal, quadrature};
 
 /// Beyond this many sds from the base the probability is below the rounding error of 1.
@@ -111,7 +111,8 @@ impl TruncatedComponent {
         (mean, self.sd * unit.sqrt())
     }
 
-    /// E Yⁿ: of a component that the bounds do not cut by E Yⁿ = mean E Yⁿ⁻¹ + (n - 1) sd² E Yⁿ⁻², else by quadrature.
+    /// E Yⁿ: of a component that the bounds do not cut by E Yⁿ = mean E Yⁿ⁻¹ + (n - 1) sd² E Yⁿ⁻², of one whose mean is inside or
+    /// near from the moments about the base, else by quadrature.
     pub(super) fn raw_moment(&self, order: u32) -> f64 {
         let power = |y: f64| (0..order).fold(1.0, |product, _| product * y);
         if self.sd == 0.0 || self.total() == 0.0 {
@@ -132,6 +133,9 @@ impl TruncatedComponent {
             }
             return moment;
         }
+        if let Some(moment) = self.moment_about_base(order) {
+            return moment;
+        }
         let (low, high, scale) = self.extent();
         let panels = ((high - low) / (PANEL * scale)).ceil().max(1.0) as usize;
         let end = |at: usize| low + (high - low) * at as f64 / panels as f64;
@@ -145,6 +149,22 @@ impl TruncatedComponent {
         }
         // What lies beyond the extent is negligible; divided by its probability even less is lost.
         sum / mass
+    }
+
+    /// E Yⁿ = sum_k (n over k) baseⁿ⁻ᵏ sdᵏ M_k with the moments M_k of (Y - base) / sd; `None` where they have no closed form with all
+    /// digits, or the order is too high.
+    fn moment_about_base(&self, order: u32) -> Option<f64> {
+        let order = (order as usize <= MOST_MOMENTS).then_some(order as usize)?;
+        let right = normal_interval::raw_moments(self.a, self.right, self.right_mass)?;
+        let left = normal_interval::raw_moments(self.a, self.left, self.left_mass)?;
+        let (mut sum, mut factor) = (0.0, 1.0);
+        for k in 0..=order {
+            // Horner's rule in the base: after the last k each term has been multiplied by the base n - k times.
+            let about = right[k] + if k % 2 == 0 { left[k] } else { -left[k] };
+            sum = sum * self.base + factor * about;
+            factor *= self.sd * (order - k) as f64 / (k + 1) as f64;
+        }
+        Some(sum / self.total())
     }
 
     /// The distance of `y` from the base, in sds; 0 for an atom.

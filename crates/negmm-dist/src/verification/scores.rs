@@ -62,7 +62,7 @@ pub fn cde_loss(row: DistributionRef<'_>, y: f64) -> f64 {
             let parts = || mixture.weights.iter().zip(mixture.means).zip(mixture.sds).filter(|(_, sd)| **sd > 0.0);
             let pair = |((weight, mean), sd): ((&f64, &f64), &f64)| {
                 let with = |((other_weight, other_mean), other_sd): ((&f64, &f64), &f64)| {
-                    let both = sd.hypot(*other_sd);
+                    let both = libm::hypot(*sd, *other_sd);
                     weight * other_weight * normal::pdf((mean - other_mean) / both) / both
                 };
                 parts().map(with).sum::<f64>()
