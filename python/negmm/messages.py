@@ -113,7 +113,9 @@ def python_errors(X: Any = None) -> Iterator[None]:
     except ValueError as error:
         if (details := getattr(error, "details", None)) is not None:
             labels = getattr(X, "index", None)
-            error.args = (worded(details, None if type(labels).__name__ == "RangeIndex" else labels),)
+            # Paths and lists have a method of that name.
+            unlabelled = callable(labels) or type(labels).__name__ == "RangeIndex"
+            error.args = (worded(details, None if unlabelled else labels),)
         raise
 
 

@@ -88,14 +88,14 @@ def with_target(X: Any, y: Any) -> tuple[Any, Any]:
     """``X`` and ``y``, where ``y`` may be the name of a column of ``X``."""
     if not isinstance(y, str):
         return X, y
-    if is_pandas(X):
-        return X.drop(columns=[y]), X[y]
     if not is_frame(X):
         raise ValueError("y may be the name of a column only where X is files or a data frame")
-    rows = X if isinstance(X, Streamed) else Streamed(X)
+    rows = X if is_pandas(X) or isinstance(X, Streamed) else Streamed(X)
     if y not in rows.columns:
         columns = ", ".join(f'"{name}"' for name in rows.columns)
         raise ValueError(f'there is no column "{y}"; the columns are {columns}')
+    if is_pandas(X):
+        return X.drop(columns=[y]), X[y]
     target = rows.table.numbers(y).view(_Target)
     target.name = y
     return rows.select([name for name in rows.columns if name != y]), target

@@ -61,7 +61,7 @@ pub struct Arguments {
 /// Flags of every command.
 #[derive(Debug, Args)]
 pub struct Shared {
-    /// Print one JSON object to standard output, and nothing else
+    /// Print JSON to standard output, and nothing else: one object, for tables of predictions one a row
     #[arg(long, global = true, help_heading = "General")]
     pub json: bool,
     /// Print nothing but errors and what was asked for: predictions and scores, but no progress, warnings, notes or summaries

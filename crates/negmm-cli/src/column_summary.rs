@@ -84,7 +84,9 @@ impl ColumnSummary {
         parts.extend(self.target_encoding.then(|| "target encoding".to_string()));
         parts.extend(Some(self.note.clone()).filter(|note| !note.is_empty()));
         parts.extend(count(self.missing, "missing"));
-        parts.extend(count(self.not_numeric as usize, "of them not numeric"));
+        // Of a target they are not among the missing ones: such rows are left out.
+        let not_numeric = if self.missing > 0 { "of them not numeric" } else { "left out as not numeric" };
+        parts.extend(count(self.not_numeric as usize, not_numeric));
         parts.join(", ")
     }
 

@@ -31,7 +31,13 @@ pub fn origins(flags: &OriginFlags) -> BacktestOrigins {
 /// The model in a file, or on standard input for `-`, unless the data are there.
 pub fn model(path: &Path, data: Option<&str>) -> Result<Loaded, Error> {
     if path != Path::new("-") {
-        return Loaded::load(path).map_err(|error| if is_recalibration(path) { no_model(path) } else { error });
+        return Loaded::load(path).map_err(|error| match data {
+            _ if is_recalibration(path) => no_model(path),
+            Some(second) if Loaded::load(second).is_ok() => {
+                Error::options(format!("{second} is a model: the model comes first, then the data"))
+            }
+            _ => error,
+        });
     }
     if data == Some("-") {
         return Err(Error::options("the model and the data cannot both come from standard input"));
@@ -73,7 +79,8 @@ pub fn training_table(
     } else {
         Table::read_sample(&[data], dialect, rows, seed)?
     };
-    let sentence = format!("{} of {all} are drawn at random (--sample)", format::counted(table.rows(), "row"));
+    let (drawn, of) = (format::counted(table.rows(), "row"), format::count(all));
+    let sentence = format!("{drawn} of {of} are drawn at random (--sample)");
     let sentences = if table.rows() < all { vec![sentence] } else { Vec::new() };
     Ok((table, sentences))
 }

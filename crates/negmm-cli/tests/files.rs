@@ -166,6 +166,10 @@ fn rows_are_drawn_by_the_seed() {
     assert!(said.contains("40 rows of 60 are drawn at random (--sample)"), "{said}");
     assert_eq!(fit("parts", "b.negmm", &[]).1, one);
     assert_ne!(fit("parts", "c.negmm", &["--seed", "1"]).1, one);
+    let many: String = (0..1200).map(|row| format!("{row},{}\n", row % 7)).collect();
+    folder.write("many.csv", format!("x,y\n{many}"));
+    let (said, _) = fit("many.csv", "d.negmm", &[]);
+    assert!(said.contains("40 rows of 1,200 are drawn at random"), "{said}");
     let zero = ["fit", "ok.csv", "--target", "y", "-o", "m", "--sample", "0"];
     folder.refused(&zero, 2, "sample must be at least 1, found 0");
     let sequence = ["fit", "ok.csv", "--sequence", "y", "--window", "3", "-o", "m", "--sample", "9"];

@@ -164,6 +164,9 @@ fn a_model_may_come_from_standard_input() {
         let named: Vec<&str> = arguments.iter().map(|word| if *word == "-" { "ok.negmm" } else { word }).collect();
         assert_eq!(folder.run_with_input(arguments, &model).text(), folder.done(&named).text());
     }
+    let page = "r.pdf: the report is an HTML page (.html); --svg DIR writes its plots";
+    folder.refused(&["report", "ok.negmm", "ok.csv", "-o", "r.pdf"], 2, page);
+    folder.refused(&["predict", "ok.csv", "ok.negmm"], 2, "ok.negmm is a model: the model comes first, then the data");
     let both = "the model and the data cannot both come from standard input";
     folder.refused(&["predict", "-", "-"], 2, both);
     let foreign = folder.run_with_input(&["inspect", "-"], b"x,y\n1,2\n");

@@ -32,12 +32,17 @@ fn fit_prints_column_types_and_predict_uses_them() {
     assert!(fit.err.starts_with(warnings), "{}", fit.err);
     let expected = "columns\n  \
         amount  number (, between thousands, $), such as \"$1,000.50\"\n  \
-        member  truth (1 or 0), such as \"yes\"\n  \
+        member  boolean (1 or 0), such as \"yes\"\n  \
         shop    text, 3 categories, leading zeros\n  \
         visits  number, 1 missing, 1 of them not numeric\n  \
         and 1 plain number\n";
     assert!(fit.text().contains(expected), "{}", fit.text());
     assert!(folder.done(&["inspect", "m"]).text().contains("\n  amount  number (, between thousands, $), mean "));
+
+    let numbers: String = (0..60).map(|row| format!("{row},{}\n", row * row % 61)).collect();
+    folder.write("target.csv", format!("x,y\n{numbers}3,lost\n"));
+    let fit = folder.done(&["fit", "target.csv", "--target", "y", "--method", "constant", "-o", "t"]);
+    assert!(fit.text().contains("\n  y  number, 1 left out as not numeric\n"), "{}", fit.text());
 
     folder.write("new.csv", "amount,member,shop,visits\n\"$1,500\",yes,001,4\n$20,no,000,?\n");
     folder.write("plain.csv", "visits;amount;shop;member\n4;1500;001;True\nNA;20;000;FALSE\n");

@@ -28,9 +28,9 @@ fn data_that_cannot_be_read() {
     folder.data_refused(&whole[..whole.len() / 2], "data.csv: the gzip stream is truncated");
     folder.data_refused(b"\x1f\x8bhello, this is not gzip", "data.csv: the gzip stream is corrupt");
     folder.data_refused([&whole[..], b"x,y"].concat(), "data.csv: the gzip stream is followed by bytes that are none");
-    folder.data_refused("\n\r\n\n", "data.csv: the file has blank lines alone");
+    folder.data_refused("\n\r\n\n", "data.csv: the file has only blank lines");
     // Seventy million blank lines in seventy thousand bytes.
-    folder.data_refused(gzip(&vec![b'\n'; 70 << 20]), "data.csv: the file has blank lines alone");
+    folder.data_refused(gzip(&vec![b'\n'; 70 << 20]), "data.csv: the file has only blank lines");
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn empty_files() {
     for empty in ["", "\u{feff}"] {
         assert_eq!(complaint(empty), "people.csv: the file is empty");
     }
-    assert_eq!(complaint("\n\r\n\n"), "people.csv: the file has blank lines alone");
+    assert_eq!(complaint("\n\r\n\n"), "people.csv: the file has only blank lines");
     assert_eq!(complaint(gzip(b"")), "people.csv: the file is empty");
     assert_eq!(complaint("a,b\n"), "people.csv: there is a header but no row of data");
     assert_eq!(stream_complaint("a,b", &[]), "people.csv: there is a header but no row of data");

@@ -79,8 +79,8 @@ fn numbers_in_disguise() {
         (',', &["($1,234)", "$5"], "number (, between thousands, $, () negative)", &[-1234.0, 5.0]),
         (',', &["\u{2212}5", "3"], "number", &[-5.0, 3.0]),
         (',', &[" 5 ", "\t6", "7\u{a0}"], "number", &[5.0, 6.0, 7.0]),
-        (',', &["True", "False", "true", "FALSE"], "truth (1 or 0)", &[1.0, 0.0, 1.0, 0.0]),
-        (',', &["yes", "no", "", "None"], "truth (1 or 0)", &[1.0, 0.0, NAN, NAN]),
+        (',', &["True", "False", "true", "FALSE"], "boolean (1 or 0)", &[1.0, 0.0, 1.0, 0.0]),
+        (',', &["yes", "no", "", "None"], "boolean (1 or 0)", &[1.0, 0.0, NAN, NAN]),
         (',', &["-", "NaN", "", "None"], "number", &[NAN, NAN, NAN, NAN]),
     ];
     for (separator, cells, expected, values) in columns {

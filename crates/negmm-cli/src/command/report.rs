@@ -19,6 +19,9 @@ use crate::{format, input};
 /// Rows that are read at most for a report of several targets.
 const MOST_JOINT_ROWS: usize = 65_536;
 
+/// Endings of files of other formats, which the page would not be.
+const OTHERS: [&str; 8] = [".pdf", ".png", ".svg", ".jpg", ".docx", ".md", ".csv", ".json"];
+
 /// Runs it.
 pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     shared.threads();
@@ -27,6 +30,9 @@ pub fn run(report: &arguments::Report, shared: &Shared) -> Result<(), Error> {
     let model = report.model.as_deref().map(|model| ("model", model));
     let inputs: Vec<(&str, &Path)> = model.into_iter().chain([("data", Path::new(data))]).collect();
     check_distinct(shared.json, page.as_slice(), &inputs)?;
+    if let Some(path) = report.output.as_deref().filter(|path| OTHERS.iter().any(|other| path.ends_with(other))) {
+        return Err(Error::options(format!("{path}: the report is an HTML page (.html); --svg DIR writes its plots")));
+    }
     let loaded = report.model.as_deref().map(|model| input::model(model, Some(data))).transpose()?;
     // Opened first, so that a path that cannot be written fails before the work.
     let page = report.output.as_deref().map(Output::create).transpose()?;

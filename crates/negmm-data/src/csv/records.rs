@@ -54,7 +54,7 @@ impl<R: Read> Records<R> {
             may_be_empty: false,
         };
         if !records.read_record()? {
-            let empty = if records.reader.get_ref().is_empty() { "is empty" } else { "has blank lines alone" };
+            let empty = if records.reader.get_ref().is_empty() { "is empty" } else { "has only blank lines" };
             return Err(Error::data(format!("the file {empty}")).in_file(name));
         }
         records.header = records.read_header().map_err(|error| error.in_file(name))?;

@@ -125,7 +125,7 @@ impl std::fmt::Display for ColumnType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.cells {
             CellType::Number(format) => format.fmt(f),
-            CellType::Truth => f.write_str("truth (1 or 0)"),
+            CellType::Truth => f.write_str("boolean (1 or 0)"),
             CellType::Duration => f.write_str("lengths of time (seconds)"),
             CellType::Time(format) => write!(f, "times such as {}", format.example()),
             CellType::Text => f.write_str("text"),

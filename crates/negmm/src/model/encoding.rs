@@ -89,7 +89,7 @@ fn warnings(encoded: &EncodedTable, target: &str, roles: &ColumnRoles, config: P
     if roles.group.is_none() && roles.sequence.is_none() && encoder.inputs().len() > FEW_INPUTS {
         let repeats = data.repeated_inputs();
         if repeats > FEW_REPEATS {
-            let message = format!("{:.0} % of the rows have the inputs of another row", 100.0 * repeats);
+            let message = format!("{:.0} % of the rows have the same inputs as another row", 100.0 * repeats);
             let hint =
                 Hint::NameColumn { option: "group" }.when("to hold out rows of one person, machine or batch together");
             warnings.push(Warning::new(message).with_hint(hint));
