@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from negmm import _native
 from negmm.censored import censored_bounds
-from negmm.distribution import Distribution
+from negmm.distribution import Distribution, check_probability
 from negmm.messages import python_errors, warn_of_seen
 from negmm.renamed import accepting_former_arguments
 from negmm.table import is_pandas
@@ -50,6 +50,7 @@ class ConformalMixin:
         prediction set: its coverage is guaranteed by the rows of :meth:`calibrate`. If these had groups or weights,
         ``by`` and ``sample_weight`` are those of ``X``.
         """
+        check_probability("coverage", coverage, closed=not conformal)
         if not conformal and len(pieces := self._pieces_of(X)) > 1:
             # Of many rows the intervals are kept, not the distributions.
             return np.concatenate([self.predict_interval(piece, coverage) for piece in pieces])
@@ -118,7 +119,7 @@ class ConformalMixin:
         -------
         The estimator itself; :meth:`guarantee` describes the coverage of its sets.
         """
-        if censored_bounds(y, declared=True) is not None:
+        if censored_bounds(y, "interval") is not None:
             raise ValueError(
                 "calibrate needs observed targets: whether an interval contains a censored one is not known"
             )

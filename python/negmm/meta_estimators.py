@@ -104,6 +104,18 @@ def _final(estimator: Any) -> Any:
     return estimator
 
 
+def censoring_of(estimator: Any) -> str | None:
+    """The ``censoring`` with which the estimator inside was fitted."""
+    while not isinstance(estimator, DistributionRegressor):
+        if isinstance(estimator, Pipeline):
+            estimator = estimator[-1]
+        elif (fitted := getattr(estimator, "best_estimator_", getattr(estimator, "regressor_", None))) is not None:
+            estimator = fitted
+        else:
+            return None
+    return estimator._censoring
+
+
 def _predicts_distributions(estimator: Any) -> bool:
     return isinstance(_final(estimator), DistributionRegressor)
 

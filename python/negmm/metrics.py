@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from negmm import _native
 from negmm.adapters import as_distribution
-from negmm.censored import censored_bounds, censored_log_score
+from negmm.censored import Censoring, censored_bounds, censored_log_score
 from negmm.distribution import Distribution
 from negmm.scorers import neg_crps, neg_log_likelihood, neg_nll
 from negmm.validation import Numbers, check_vector, check_weights, weighted_mean
@@ -67,14 +67,22 @@ def crps(y: ArrayLike, *, average: bool = False, sample_weight: ArrayLike | None
     return _scored(y, "crps", average, sample_weight, form)
 
 
-def log_score(y: ArrayLike, *, average: bool = False, sample_weight: ArrayLike | None = None, **form: Any) -> Any:
+def log_score(
+    y: ArrayLike,
+    *,
+    average: bool = False,
+    sample_weight: ArrayLike | None = None,
+    censoring: Censoring | None = None,
+    **form: Any,
+) -> Any:
     """Logarithmic score of distributions in any form (see :func:`crps`): minus the log density, or log probability; of a
-    censored ``y``, in any format that ``fit`` accepts, minus the log probability of its interval.
+    censored ``y``, in any format that ``fit`` accepts (with its ``censoring``), minus the log probability of its
+    interval.
 
     >>> log_score([[0.0, np.inf]], samples=[[-1.0, 1.0, 2.0, 3.0]]).round(3)
     array([0.288])
     """
-    if (known := censored_bounds(y, declared=True)) is not None:
+    if (known := censored_bounds(y, censoring or "interval")) is not None:
         dist = as_distribution(**form)
         if len(dist) != len(known[1]):
             raise ValueError(f"expected {len(dist)} values of y, one for each row, found {len(known[1])}")
@@ -301,16 +309,19 @@ def interval_width(lower: ArrayLike, upper: ArrayLike, *, sample_weight: ArrayLi
     return weighted_mean(upper - lower, True, sample_weight)
 
 
-def concordance(y: Any, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+def concordance(
+    y: Any, predicted: ArrayLike, *, sample_weight: ArrayLike | None = None, censoring: Censoring | None = None
+) -> float:
     """Harrell's concordance index: how often of two rows the one with the larger prediction has the larger target, of
     all pairs whose order is known; NaN where there is none. Equal predictions count half, and 0.5 is chance.
 
-    ``y`` may have any format that ``fit`` accepts, ``predicted`` is one number a row, such as the median.
+    ``y`` may have any format that ``fit`` accepts (with its ``censoring``), ``predicted`` is one number a row, such as
+    the median.
 
     >>> concordance([[1, 1], [2, np.inf], [3, 3]], [0.5, 2.5, 2.0])
     1.0
     """
-    lower, upper = _known(y)
+    lower, upper = _known(y, censoring)
     predicted = check_vector(predicted)
     index = _native.concordance(lower, upper, predicted, check_weights(sample_weight, predicted))
     return float("nan") if index is None else index
@@ -320,7 +331,7 @@ def integrated_brier(y: Any, survival: ArrayLike, times: ArrayLike, *, sample_we
     """Integrated Brier score with weights by the inverse probability of censoring, estimated from the same rows; the
     lower the better.
 
-    ``y`` may have any format that ``fit`` accepts, but no interval with two ends; ``survival`` is the predicted
+    ``y`` may have any format that ``fit`` accepts, but only right-censored targets; ``survival`` is the predicted
     probability of a target beyond each of ``times``, rows × times, such as ``dist.sf(times[:, np.newaxis]).T``.
 
     >>> integrated_brier([[1, 1], [2, np.inf], [3, 3]], [[0.5, 0.0], [1.0, 0.5], [1.0, 0.5]], [1.0, 2.5])
@@ -333,8 +344,8 @@ def integrated_brier(y: Any, survival: ArrayLike, times: ArrayLike, *, sample_we
     return _native.integrated_brier(lower, upper, check_vector(times), survival, check_weights(sample_weight, lower))
 
 
-def _known(y: Any) -> tuple[Numbers, Numbers]:
-    known = censored_bounds(y, declared=True)
+def _known(y: Any, censoring: Censoring | None = None) -> tuple[Numbers, Numbers]:
+    known = censored_bounds(y, censoring or "interval")
     if known is None:
         y = check_vector(y)
         return y, y

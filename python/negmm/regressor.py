@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, overload
+from typing import Any, ClassVar, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,18 +14,15 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from negmm import _native
-from negmm.censored import censored_bounds, log_scores
 from negmm.conformal import ConformalMixin
 from negmm.distribution import Distribution
-from negmm.executor import exchange_with
 from negmm.explainable import ExplainableMixin
 from negmm.files import write_atomically
-from negmm.messages import Details, option_of, python_errors, warn
-from negmm.options import METHODS, option_text, parameter_value
-from negmm.progress import progress
+from negmm.fitting import FitMixin, numbered
+from negmm.messages import option_of, python_errors, warn
+from negmm.options import option_text, parameter_value
 from negmm.renamed import with_current_names
 from negmm.report import Report
-from negmm.seed import seed_of
 from negmm.table import (
     NamedColumns,
     Streamed,
@@ -36,9 +33,8 @@ from negmm.table import (
     known_names,
     table,
     unique_name,
-    with_target,
 )
-from negmm.task import Dates, Task, lengths_of_time, task_of
+from negmm.task import lengths_of_time
 from negmm.threads import threads_of
 from negmm.updates import UpdatesMixin
 from negmm.validation import check_vector
@@ -52,18 +48,7 @@ FIT_PARAMETERS = ("lower", "upper", "continuous", "discrete", "step", "random_st
 ESTIMATORS: dict[str, type[DistributionRegressor]] = {}
 
 
-class HeldOut(NamedTuple):
-    """Predictions of rows by models that were not trained on them."""
-
-    #: Positions of the rows in the training data, from 0.
-    rows: NDArray[np.int64]
-    #: Their targets.
-    y: NDArray[np.float64]
-    #: Their distributions.
-    dist: Distribution
-
-
-class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, RegressorMixin, BaseEstimator):
+class DistributionRegressor(FitMixin, ConformalMixin, ExplainableMixin, UpdatesMixin, RegressorMixin, BaseEstimator):
     """Base class of the estimators; each method is a subclass with its own parameters.
 
     Attributes
@@ -97,156 +82,6 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, Regr
         """Sets parameters, as scikit-learn has it; former names are accepted with a warning."""
         super().set_params(**with_current_names(params, self._get_param_names(), stacklevel=2))
         return self
-
-    def fit(
-        self: Self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        dates: Dates = None,
-        executor: Any = None,
-        eval_set: Sequence[tuple[Any, ArrayLike]] = (),
-        stop_on_eval_set: bool = False,
-        importances: bool = False,
-        engine: str = "auto",
-        time: str | ArrayLike | None = None,
-        censoring: Literal["interval"] | None = None,
-    ) -> Self:
-        """Fits the conditional distribution of ``y`` given ``X``.
-
-        Parameters
-        ----------
-        X : array, pandas data frame, Arrow stream (polars, pyarrow, duckdb), or files, of shape (rows, features)
-            Numbers (NaN: missing), datetime64 (NaT: missing) or text. Columns of data frames may have any of these
-            types; types of text columns are inferred as for a CSV file. Files are a path, a pattern such as
-            ``"sales/*.parquet"``, a folder, a list of these, or a dataset of pyarrow.
-        y : array of shape (rows,), censored targets, or the name of a column of files or of a data frame
-            Targets. Censored targets are a structured array with a field of bool (event observed) and one of numbers
-            (time of the event or of censoring), as in scikit-survival, or with ``censoring="interval"`` two columns:
-            the lower and upper bound of each target, equal where it is observed, the upper one infinite where it is
-            right-censored. Lengths of time (timedelta) are learnt in seconds, as among the inputs.
-        sample_weight : array of shape (rows,), optional
-            Weights of the rows: 2 counts as two equal rows, 0 as none.
-        groups : array of shape (rows,), optional
-            Labels of any kind: rows with the same one belong together (one patient, one machine) and are held out
-            together.
-        dates : names of columns, or a dict from them to formats, optional
-            Date columns that are not recognised as such: numbers such as 20121231, or text that is ambiguous between
-            day and month. Formats are those of ``--date``: "ymd", "dmy", "mdy", "named", "clock", "seconds",
-            "milliseconds", or None, to infer it.
-        executor : executor of concurrent.futures, client of Dask, or the module ray, optional
-            Trains the networks, each on one thread of a worker unless ``n_jobs`` is given; the model is the same, byte
-            for byte. Rows are sent once to each worker, and a job whose worker dies is sent again.
-        eval_set : list of (X, y)
-            Rows that are scored after the fit, see ``evals_result_``. They are not used for validation, unless:
-        stop_on_eval_set : bool
-            Whether the rows of ``eval_set`` are the validation rows: they choose the checkpoint and when to stop, the fit
-            holds out none of its own, and all of ``X`` is trained on. The model's held-out scores are then those of
-            ``eval_set``. Not for ``AutoRegressor``, which holds out every row in turn.
-        importances : bool
-            Whether ``feature_importances_`` are those of rows that were left out, which takes three more fits on parts
-            of the rows.
-        engine : str
-            Engine of this process: "cpu", "cuda" (an NVIDIA GPU), or "auto", a GPU where it is faster; the model is the
-            same, byte for byte.
-        time : name of a column, or array of shape (rows,), optional
-            When each row was: dates or numbers. The newest rows are held out, block by block, each predicted from what
-            came before. A named column is an input too, an array is none.
-        censoring : "interval", optional
-            Says that the two columns of ``y`` are the bounds of each target.
-
-        Returns
-        -------
-        self
-        """
-        self._forget()
-        eval_set = _pairs(eval_set)
-        try:
-            validation = _validation_of(eval_set) if stop_on_eval_set else None
-            found = self._fit(X, y, sample_weight, groups, dates, time, executor, engine, censoring, validation)
-        except BaseException:
-            self._forget()
-            raise
-        warn(found)
-        self._evaluations = [_scores(self.predict_dist(rows), targets) for rows, targets in eval_set]
-        if importances:
-            from negmm.importance import importances as importances_of
-
-            arguments = {
-                "sample_weight": sample_weight,
-                "groups": groups,
-                "dates": dates,
-                "time": time,
-                "executor": executor,
-                "engine": engine,
-            }
-            self._importances = importances_of(self, X, y, **arguments)
-        return self
-
-    def _fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        dates: Dates,
-        time: str | ArrayLike | None,
-        executor: Any,
-        engine: str,
-        censoring: str | None = None,
-        validation: tuple[Any, Any] | None = None,
-    ) -> list[Details]:
-        """Fits; returns warnings about the data."""
-        with python_errors(X):
-            if validation is not None:
-                # These rows are held out whatever their groups and times.
-                groups, time = None, None
-            task = self._task(X, y, sample_weight, groups, dates, time, censoring)
-            rows = None if validation is None else self._append(task, *validation, dates, censoring, 1.0)
-            described = (self.method, self._options())
-            with exchange_with(executor, self.n_jobs) as exchange, progress(self.verbose, "fit", "networks") as bar:
-                self.model_, held_out, found, self._drift = _native.fit(
-                    task, described, rows, threads=self._threads(), exchange=exchange, progress=bar, engine=engine
-                )
-        self._keep_held_out(held_out, None if validation is not None else X)
-        return found
-
-    def _keep_held_out(self, held_out: tuple[list[int], list[float], _native.Predictions], X: Any) -> None:
-        """Keeps the held-out predictions, with the index of ``X`` where it has one."""
-        rows, targets, predictions = held_out
-        index = getattr(X, "index", None) if is_pandas(X) else None
-        index = None if index is None or max(rows, default=0) >= len(index) else index[rows]
-        dist = Distribution(predictions, index=index, n_jobs=self.n_jobs)
-        self._held_out = HeldOut(np.array(rows, dtype=np.int64), np.array(targets), dist)
-
-    def _task(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        dates: Dates,
-        time: str | ArrayLike | None = None,
-        censoring: str | None = None,
-    ) -> Task:
-        """The training task; sets the names of the columns of ``X``."""
-        if y is None:
-            name = type(self).__name__
-            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
-        if self.method not in METHODS:
-            raise ValueError(f"this version of the native module has no method {self.method}")
-        X, y = with_target(X, y)
-        X = self._check_X(X, reset=True, least_rows=METHODS[self.method]["least_rows"])
-        self._names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(self.n_features_in_))]
-        known = {name: getattr(self, name) for name in ("lower", "upper", "continuous", "discrete", "step")}
-        seed = seed_of(self.random_state)
-        return task_of(X, y, self._names, sample_weight, groups, dates, time, **known, seed=seed, censoring=censoring)
-
-    def _forget(self) -> None:
-        names = ("model_", "_drift", "_names", "n_features_in_", "feature_names_in_", "_evaluations", "_held_out")
-        for name in (*names, "_importances", "_own_importances"):
-            self.__dict__.pop(name, None)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in self.__dict__
@@ -319,42 +154,6 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, Regr
     def n_iter_(self) -> int:
         """Epochs, or rounds of boosting, of the network that was trained longest."""
         return max((len(history["epochs"]) for history in self.record_["histories"]), default=0)
-
-    @property
-    def evals_result_(self) -> dict[str, dict[str, list[float]]]:
-        """Training history of each network by epoch: under "network 0" and so on its training ``loss`` and the ``nll``
-        and ``crps`` of its validation rows, in units of the standardised target. Under "eval 0" and so on the scores of
-        ``eval_set``, in the target's own."""
-        results: dict[str, dict[str, list[float]]] = {}
-        for number, history in enumerate(self.record_["histories"]):
-            epochs = history["epochs"]
-            history_of = {"loss": [epoch["loss"] for epoch in epochs]}
-            for score in ("nll", "crps"):
-                scores = [(epoch["validation"] or {}).get(score) for epoch in epochs]
-                if any(found is not None for found in scores):
-                    history_of[score] = scores
-            results[f"network {number}"] = history_of
-        for number, scores in enumerate(getattr(self, "_evaluations", [])):
-            results[f"eval {number}"] = {score: [found] for score, found in scores.items()}
-        return results
-
-    @property
-    def held_out_(self) -> HeldOut:
-        """The rows that were held out in the fit (with ``auto`` all of them, fold by fold), their targets, and their
-        distributions as predicted by models that were not trained on them. Copies by pickle have none."""
-        check_is_fitted(self)
-        if "_held_out" not in self.__dict__:
-            raise AttributeError("held_out_ is there after fit, not in models that were loaded or unpickled")
-        return self._held_out
-
-    @property
-    def drift_(self) -> dict[str, Any] | None:
-        """How the oldest and the newest tenth of the rows of the fit differ, in their inputs and in the target given the
-        inputs, where rows have an order in time (``time=``, or a column of dates); None where nothing differs by more
-        than chance, and in models that were loaded from a file."""
-        check_is_fitted(self)
-        drift = self.__dict__.get("_drift")
-        return None if drift is None else json.loads(drift)
 
     def report(
         self,
@@ -430,7 +229,7 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, Regr
         estimator.random_state = description["record"]["seed"]
         estimator._names = [name for name, _ in description["inputs"]]
         estimator.n_features_in_ = len(estimator._names)
-        if estimator._names != _numbered(estimator.n_features_in_):
+        if estimator._names != numbered(estimator.n_features_in_):
             estimator.feature_names_in_ = np.array(estimator._names, dtype=object)
         return estimator
 
@@ -449,6 +248,9 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, Regr
             raise TypeError("X is a LazyFrame, which has no rows yet: pass X.collect()")
         if is_frame(X):
             rows = X if is_pandas(X) or isinstance(X, Streamed) else Streamed(X)
+            if is_pandas(X) and not X.columns.is_unique:
+                name = X.columns[X.columns.duplicated()][0]
+                raise ValueError(f"the column name {str(name)!r} occurs more than once")
             if not reset and is_files(X):
                 rows = rows.select(list(getattr(self, "feature_names_in_", rows.columns)))
                 X = rows
@@ -513,35 +315,6 @@ class DistributionRegressor(ConformalMixin, ExplainableMixin, UpdatesMixin, Regr
         super().__setstate__(state)
 
 
-def _pairs(eval_set: Any) -> list[tuple[Any, Any]]:
-    """The pairs of X and y; a single one may come without its list."""
-    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
-        return [eval_set]
-    pairs = list(eval_set)
-    for pair in pairs:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise ValueError(f"eval_set must be a list of (X, y), found {type(pair).__name__} in it")
-    return pairs
-
-
-def _validation_of(eval_set: list[tuple[Any, Any]]) -> tuple[Any, Any]:
-    if len(eval_set) != 1:
-        raise ValueError(f"stop_on_eval_set needs one eval_set=(X, y), found {len(eval_set)}")
-    return eval_set[0]
-
-
-def _scores(dist: Distribution, y: ArrayLike) -> dict[str, float]:
-    """Scores of the rows of an ``eval_set``; of censored targets those that are defined."""
-    if censored_bounds(y, declared=True) is not None:
-        from negmm.metrics import concordance
-
-        known = np.asarray(y)
-        return {"nll": float(np.mean(log_scores(known, dist))), "concordance": concordance(known, dist.median())}
-    targets = check_vector(y)
-    error = np.sqrt(np.mean((np.asarray(dist.mean()) - targets) ** 2))
-    return {"crps": float(np.mean(dist.crps(targets))), "nll": float(np.mean(dist.nll(targets))), "rmse": float(error)}
-
-
 def model_in(path: str | os.PathLike[str]) -> tuple[_native.Model, dict[str, Any]]:
     """The model in a file, and its description."""
     file = os.fspath(path)
@@ -550,8 +323,3 @@ def model_in(path: str | os.PathLike[str]) -> tuple[_native.Model, dict[str, Any
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
     return model, json.loads(model.describe())
-
-
-def _numbered(count: int) -> list[str]:
-    """Names of unnamed columns in model files."""
-    return [f"x{column}" for column in range(count)]

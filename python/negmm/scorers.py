@@ -12,7 +12,7 @@ from sklearn import model_selection
 from sklearn.metrics import _scorer
 
 from negmm.censored import censored_bounds, log_scores
-from negmm.meta_estimators import predict_dist
+from negmm.meta_estimators import censoring_of, predict_dist
 from negmm.validation import check_vector, weighted_mean
 
 
@@ -24,6 +24,8 @@ class DistributionScorer(_scorer._BaseScorer):  # type: ignore[misc]
         super().__init__(score, 1, {}, "predict_dist")
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
+        if censoring_of(estimator) == "left" and getattr(getattr(y_true, "dtype", None), "names", None) is not None:
+            y_true = np.column_stack(censored_bounds(y_true, "left")[1:])
         score: float = self._score_func(y_true, predict_dist(estimator, X), **kwargs)
         return score
 
@@ -45,7 +47,7 @@ class DistributionScorer(_scorer._BaseScorer):  # type: ignore[misc]
 
 
 def _neg_crps(y_true: ArrayLike, y_pred: Any, sample_weight: ArrayLike | None = None) -> float:
-    if censored_bounds(y_true, declared=True) is not None:
+    if censored_bounds(y_true, "interval") is not None:
         raise ValueError("the CRPS of a censored target is not known: score by neg_log_likelihood")
     return -float(weighted_mean(y_pred.crps(check_vector(y_true)), True, sample_weight))
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 
 from negmm import _native
+from negmm.censored import Censoring
 from negmm.executor import exchange_with
 from negmm.messages import option_of, parameter_of, python_errors
 from negmm.methods import ConstantRegressor, NEGMMRegressor
@@ -109,7 +110,7 @@ def compare(
     groups: Any = None,
     dates: Dates = None,
     time: Any = None,
-    censoring: Literal["interval"] | None = None,
+    censoring: Censoring | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     executor: Any = None,
@@ -223,7 +224,7 @@ def tune(
     groups: Any = None,
     dates: Dates = None,
     time: Any = None,
-    censoring: Literal["interval"] | None = None,
+    censoring: Censoring | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     executor: Any = None,

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from negmm import _native
-from negmm.censored import censored_bounds
+from negmm.censored import Censoring, declared_bounds
 from negmm.table import NamedColumns, label_codes, table, unique_name
 
 Dates = Iterable[str] | Mapping[str, str | None] | None
@@ -71,18 +71,16 @@ def task_of(
     discrete: bool = False,
     step: float | None = None,
     seed: int,
-    censoring: str | None = None,
+    censoring: Censoring | None = None,
     like: TargetColumns | None = None,
 ) -> Task:
     """The task of predicting ``y`` from validated inputs whose columns are called ``names``; ``like`` are the columns of
     the target of a fit that these rows belong to."""
-    target_name, upper_bounds = getattr(y, "name", None), None
-    if censoring not in (None, "interval"):
-        raise ValueError(f'censoring must be "interval" or None, found {censoring!r}')
-    if censoring is not None and np.ndim(y) != 2 and getattr(getattr(y, "dtype", None), "names", None) is None:
-        raise ValueError('censoring="interval" needs a y of two columns: the lower and upper bound of each target')
-    if (known := censored_bounds(y, declared=censoring is not None)) is not None:
-        target_name, y, upper_bounds = known
+    target_name, upper_bounds, left = getattr(y, "name", None), None, None
+    if (known := declared_bounds(y, censoring)) is not None:
+        target_name, lower_bounds, upper_bounds = known
+        # What is left-censored stands for itself by its limit.
+        y, left = np.where(np.isinf(lower_bounds), upper_bounds, lower_bounds), np.isinf(lower_bounds)
     truth = _is_truth(np.asarray(y).ravel())
     y = column_or_1d(lengths_of_time(y), warn=True)
     y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
@@ -103,7 +101,8 @@ def task_of(
     if like is not None and like.censored is not None and upper_bounds is None:
         upper_bounds = y
     if upper_bounds is not None:
-        censored = added("censored", np.isinf(upper_bounds).astype(np.float64))
+        marks = np.isinf(upper_bounds).astype(np.float64)
+        censored = added("censored", marks if left is None else np.where(left, -1.0, marks))
         has_ends = np.any(np.isfinite(upper_bounds) & (upper_bounds > y))
         if like is not None and has_ends and like.upper_end is None:
             raise ValueError("y has intervals with two ends, and that of the fit has none: fit anew")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from negmm import _native
+from negmm.censored import Censoring
 from negmm.executor import exchange_with
 from negmm.messages import python_errors, warn
 from negmm.progress import progress
@@ -34,7 +35,7 @@ class UpdatesMixin:
     _keep_held_out: Any
     _threads: Any
 
-    def _append(self, task: Task, X: Any, y: Any, dates: Dates, censoring: str | None, weight: float) -> int:
+    def _append(self, task: Task, X: Any, y: Any, dates: Dates, censoring: Censoring | None, weight: float) -> int:
         """Appends rows to those of a task, each with that weight; returns how many."""
         X, y = with_target(X, y)
         X = self._check_X(X, reset=False, least_rows=1)
@@ -54,7 +55,7 @@ class UpdatesMixin:
         replay_weight: float = 1.0,
         sample_weight: ArrayLike | None = None,
         dates: Dates = None,
-        censoring: Literal["interval"] | None = None,
+        censoring: Censoring | None = None,
         epochs: int | None = None,
         learning_rate: float | None = None,
         executor: Any = None,

@@ -44,12 +44,12 @@ BAD = {
     "target of text": (X, np.array(["high"] * 20), None, "could not convert string to float"),
     "no target": (X, None, None, "the target y is None"),
     "three targets": (X, np.stack([Y, Y, Y], axis=1), None, "y should be a 1d array"),
-    "ends that are not in order": (X, np.stack([Y, Y - 1], axis=1), None, "row 0: y expects a finite lower bound"),
+    "ends that are not in order": (X, np.stack([Y, Y - 1], axis=1), None, "row 0: y expects a lower bound that is at most the upper"),
     "a lower end that is missing": (
         X,
         np.stack([Y * np.nan, Y], axis=1),
         None,
-        "row 0: y expects a finite lower bound",
+        "row 0: y expects a lower bound that is at most the upper",
     ),
     "fields of numbers": (X, np.zeros(len(Y), dtype=[("a", float), ("b", float)]), None, "y expects a field of bool"),
     "too few targets": (X, Y[:19], None, "inconsistent numbers of samples"),
@@ -169,3 +169,25 @@ def test_one_pair_may_be_the_whole_eval_set():
     assert alone.evals_result_["eval 0"] == listed.evals_result_["eval 0"]
     with pytest.raises(ValueError, match=r"eval_set must be a list of \(X, y\)"):
         quick("ngboost").fit(X, y, eval_set=[X])
+
+
+def test_errors_of_files_keep_their_words(tmp_path):
+    (tmp_path / "ragged.csv").write_text("x,y\n" + "1,2\n" * 20 + "1,2,3\n")
+    for files in (tmp_path / "ragged.csv", str(tmp_path / "ragged.csv"), [str(tmp_path / "ragged.csv")]):
+        with pytest.raises(ValueError, match=r"ragged.csv, row 20, line 22: expected 2 cells, found 3"):
+            quick("constant").fit(files, "y")
+
+
+def test_columns_of_frames_are_named():
+    pandas = external.module("pandas")
+    frame = pandas.DataFrame(X[:, :2], columns=["a", "a"])
+    with pytest.raises(ValueError, match="the column name 'a' occurs more than once"):
+        quick("constant").fit(frame, Y)
+    frame.columns = ["a", "b"]
+    with pytest.raises(ValueError, match='there is no column "c"; the columns are "a", "b"'):
+        quick("constant").fit(frame, "c")
+
+
+def test_a_coverage_is_called_so():
+    with pytest.raises(ValueError, match="expected a coverage between 0 and 1, found 90"):
+        quick("constant").fit(X, Y).predict_interval(X, coverage=90)

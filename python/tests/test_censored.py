@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from quick import quick
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import negmm
 from negmm import load, metrics
@@ -152,7 +154,7 @@ def test_a_weight_counts_as_repeated_rows():
     ("call", "message"),
     [
         (lambda: metrics.concordance([[1.0, 1.0]], [1.0, 2.0]), "expected 2 lower and 2 upper ends"),
-        (lambda: metrics.concordance([[2.0, 1.0]], [1.0]), "row 0: y expects a finite lower bound"),
+        (lambda: metrics.concordance([[2.0, 1.0]], [1.0]), "row 0: y expects a lower bound that is at most the upper, one of them finite"),
         (lambda: metrics.integrated_brier([[1.0, 1.0]], [0.5], [1.0, 2.0]), "rows × times"),
         (lambda: metrics.integrated_brier([[1.0, 1.0]], [[0.5]], [1.0, 2.0]), "expected 1 times, found 2"),
         (lambda: metrics.integrated_brier([[1.0, 1.0]], [[0.5, 0.5]], [2.0, 1.0]), "ascending"),
@@ -176,5 +178,58 @@ def test_two_columns_are_taken_as_bounds_with_a_warning():
     assert model.predict_dist(x) == again.predict_dist(x)
     with pytest.raises(ValueError, match="needs a y of two columns"):
         quick("constant").fit(x, seen, censoring="interval")
-    with pytest.raises(ValueError, match='censoring must be "interval" or None'):
-        quick("constant").fit(x, columns, censoring="left")
+    with pytest.raises(ValueError, match='censoring must be "interval", "left" or None'):
+        quick("constant").fit(x, columns, censoring="right")
+
+
+def below_a_limit(count: int = 400) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """As :func:`times`, mirrored: what lies below the limit is hidden."""
+    x, y, seen, known = times(count)
+    return -x, -y, -seen, known
+
+
+def test_left_censored_targets_are_learnt():
+    x, y, seen, known = below_a_limit(1500)
+    columns = np.column_stack([np.where(known, seen, -np.inf), seen])
+    low = x[:, 0] < -0.3
+    model = quick("mdn", epochs=150).fit(x, structured(seen, known), censoring="left")
+    again = quick("mdn", epochs=150).fit(x, columns, censoring="interval")
+    cut = quick("mdn", epochs=150).fit(x, seen)
+    assert model.predict_dist(x) == again.predict_dist(x)
+    error = {name: abs(each.predict(x)[low].mean() - y[low].mean()) for name, each in (("left", model), ("cut", cut))}
+    assert error["left"] < error["cut"] / 3
+
+
+def test_left_censored_targets_have_scores():
+    x, _, seen, known = below_a_limit()
+    y, columns = structured(seen, known), np.column_stack([np.where(known, seen, -np.inf), seen])
+    model = quick("mdn").fit(x, y, censoring="left", eval_set=(x, y))
+    dist = model.predict_dist(x)
+    expected = np.where(known, dist.nll(seen), -dist.logcdf(seen))
+    np.testing.assert_allclose(metrics.log_score(y, dist=dist, censoring="left"), expected)
+    np.testing.assert_allclose(metrics.log_score(columns, dist=dist), expected)
+    assert model.evals_result_["eval 0"]["nll"] == [pytest.approx(expected.mean())]
+    concordance = metrics.concordance(y, dist.median(), censoring="left")
+    assert model.evals_result_["eval 0"]["concordance"] == [concordance] and concordance > 0.7
+    # Read as right-censored, the score is another one.
+    assert metrics.log_score(y, dist=dist).mean() != pytest.approx(expected.mean(), rel=0.01)
+    compared = negmm.compare(x, y, ["mdn", "constant"], folds=2, censoring="left").table
+    assert {"nll", "concordance"} <= set(compared.columns.get_level_values(0))
+    model.update(x, y, censoring="left", epochs=2)
+    with pytest.raises(ValueError, match="found a left-censored one"):
+        metrics.integrated_brier(columns, np.full((len(y), 2), 0.5), [0.0, 1.0])
+    with pytest.raises(ValueError, match='censoring="left" needs a structured y'):
+        quick("mdn").fit(x, columns, censoring="left")
+
+
+def test_scorers_know_that_targets_are_left_censored():
+    x, _, seen, known = below_a_limit()
+    y, columns = structured(seen, known), np.column_stack([np.where(known, seen, -np.inf), seen])
+    model = quick("mdn").fit(x, y, censoring="left")
+    expected = -metrics.log_score(columns, dist=model.predict_dist(x), average=True)
+    assert metrics.neg_nll(model, x, y) == metrics.neg_nll(model, x, columns) == expected
+    pipe = make_pipeline(StandardScaler(), quick("mdn")).fit(x, y, mdnregressor__censoring="left")
+    assert metrics.neg_nll(pipe, x, y) == metrics.neg_nll(pipe, x, columns)
+    search = GridSearchCV(quick("mdn"), {"epochs": [1, 60]}, cv=2, scoring="neg_log_likelihood")
+    assert search.fit(x, y, censoring="left").best_params_ == {"epochs": 60}
+    assert metrics.neg_nll(search, x, y) == metrics.neg_nll(search, x, columns)

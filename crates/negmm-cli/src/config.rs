@@ -177,7 +177,7 @@ impl DataFlags {
     /// Whether a forecaster can be made: of a sequence, whose values are not modelled by an LSTM.
     fn is_forecast(&self, forecast: &ForecastFlags) -> bool {
         let SequenceFlags { sequence, window } = &self.sequence;
-        sequence.is_some() && window.is_none() && forecast.levels != Some(true)
+        sequence.is_some() && window.is_none() && !is_set(forecast.levels)
     }
 
     /// The data of a model of rows or of windows. Flags of forecasts are refused: `otherwise` says when they would be made.
@@ -245,9 +245,9 @@ impl DataFlags {
     /// What is known of the target.
     fn outcome(&self) -> Result<TargetSpec, Error> {
         let flags = &self.target;
-        let continuous = flags.continuous.unwrap_or(false);
+        let continuous = is_set(flags.continuous);
         let mut outcome = TargetSpec::default().continuous(continuous).lower(flags.lower).upper(flags.upper);
-        outcome = outcome.discrete(flags.discrete.unwrap_or(false)).step(flags.step);
+        outcome = outcome.discrete(is_set(flags.discrete)).step(flags.step);
         outcome.censored.clone_from(&flags.censored);
         outcome.upper_end.clone_from(&flags.target_upper);
         outcome.check()?;
@@ -274,7 +274,7 @@ impl DataFlags {
             .holidays(holidays)
             .hierarchy(hierarchy.clone().unwrap_or_default().0)
             .seasonal_periods(seasonal_periods.as_ref().map(|periods| periods.0.clone()))
-            .sort(sort.unwrap_or(false));
+            .sort(is_set(*sort));
         roles.time.clone_from(time);
         roles.series.clone_from(series);
         roles.horizon = horizon.unwrap_or(roles.horizon);
@@ -350,6 +350,11 @@ fn joint_methods(names: Option<&Names>, otherwise: &[&str], set: &[Assignment]) 
     let mut methods = names.iter().map(method).collect::<Result<Vec<_>, Error>>()?;
     set_known(&mut methods, set)?;
     Ok(methods)
+}
+
+/// The value of a flag: without one of its own it is true.
+fn is_set(flag: Option<Option<bool>>) -> bool {
+    flag.is_some_and(|value| value.unwrap_or(true))
 }
 
 /// Gives each method those of the options that it has.

@@ -73,7 +73,12 @@ fn a_column_that_is_not_there_is_one_clear_error() {
     // The indicator is not an input: predictions do not need it.
     folder.done(&["predict", "m", "without.csv"]);
     folder.write("odd.csv", times(300).replacen(",0\n", ",2\n", 1));
-    fails(&folder, &["evaluate", "m", "odd.csv"], 1, "expected 1 (censored) or 0, found 2");
+    fails(
+        &folder,
+        &["evaluate", "m", "odd.csv"],
+        1,
+        "expected 1 (right-censored), -1 (left-censored) or 0 (observed), found 2",
+    );
 }
 
 #[test]
@@ -87,6 +92,56 @@ fn truth_values_are_parsed_as_in_training() {
     }
     let scores = |model: &str, data: &str| folder.done(&["evaluate", model, data, "--json"]).json();
     assert_eq!(scores("w", "w.csv"), scores("m", "d.csv"));
+}
+
+/// y = 3 + 2 x + noise; below a limit of detection, which differs by row, only the limit is known: x, y and the indicator, as CSV.
+fn concentrations(count: usize) -> String {
+    let part = |row: usize, irrational: f64| (row as f64 * irrational + 0.31).fract();
+    let mut text = String::from("x,y,cut\n");
+    for row in 0..count {
+        let x = part(row, 0.618_033_988_749);
+        let y = 3.0 + 2.0 * x + 0.6 * (part(row, 0.414_213_562_373) + part(row, 0.236_067_977) - 1.0);
+        let limit = 3.0 + 1.5 * part(row, 0.732_050_807_569);
+        text.push_str(&format!("{x},{},{}\n", y.max(limit), if y < limit { -1 } else { 0 }));
+    }
+    text
+}
+
+#[test]
+fn left_censored_targets_are_learnt_and_scored() {
+    let folder = Folder::new();
+    folder.write("d.csv", concentrations(400));
+    folder.write("low.csv", "x\n0.05\n");
+    let fit = ["fit", "d.csv", "--target", "y", "--method", "mdn", "--epochs", "150", "-o"];
+    let text = folder.done(&[&fit[..], &["m", "--censored", "cut", "--held-out", "h.csv"]].concat()).text();
+    assert!(
+        text.contains("targets with 1 in \"cut\" are only known to be larger, those with -1 to be smaller"),
+        "{text}"
+    );
+    let held_out = String::from_utf8(folder.read("h.csv")).unwrap();
+    assert!(held_out.lines().any(|line| line.contains(",-inf,") && line.ends_with(',')), "{held_out}");
+    let censored = &folder.done(&["evaluate", "m", "d.csv", "--json"]).json()["censored"];
+    assert!(censored["nll"].is_number() && censored["concordance"].as_f64().unwrap() > 0.7, "{censored}");
+    assert!((0.2..0.6).contains(&censored["share"].as_f64().unwrap()) && censored.get("integrated_brier").is_none());
+    folder.done(&["report", "m", "d.csv", "-o", "r.html"]);
+    // Taken for targets, the limits are too large.
+    folder.done(&[&fit[..], &["cut", "--ignore", "cut"]].concat());
+    let mean = |model: &str| {
+        let json = folder.done(&["predict", model, "low.csv", "--digits", "9"]).text();
+        json.lines().nth(1).unwrap().split(',').next().unwrap().parse::<f64>().unwrap()
+    };
+    assert!((mean("m") - 3.1).abs() < 0.2 && mean("cut") > 3.45, "{} {}", mean("m"), mean("cut"));
+    // With a lower bound the probability of what is hidden ends there.
+    folder.done(&[&fit[..], &["bounded", "--censored", "cut", "--lower", "2.4"]].concat());
+    assert!((mean("bounded") - 3.1).abs() < 0.2, "{}", mean("bounded"));
+}
+
+#[test]
+fn a_left_censored_target_has_no_upper_end() {
+    let folder = Folder::new();
+    folder.write("d.csv", "x,y,to,cut\n1,2,,0\n2,3,,-1\n3,4,5,-1\n4,5,6,0\n");
+    let columns = ["--target", "y", "--target-upper", "to", "--censored", "cut", "--method", "constant", "-o", "m"];
+    fails(&folder, &[&["fit", "d.csv"][..], &columns].concat(), 1, "d.csv, row 3, column \"cut\": -1 (left-censored)");
 }
 
 #[test]

@@ -4,10 +4,10 @@ use crate::weights::check_weights;
 use crate::{Error, Result};
 
 /// What is known of each row's target, in its own unit: between which two numbers it lies. Both are the same where it is known;
-/// else it is larger than the lower one and at most the upper one.
+/// else it is larger than the lower one and at most the upper one. At least one of them is finite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CensoredTargets {
-    /// Lower ends.
+    /// Lower ends, minus infinity for left-censored targets.
     pub lower: Vec<f64>,
     /// Upper ends, infinite for right-censored targets.
     pub upper: Vec<f64>,
@@ -25,8 +25,9 @@ impl CensoredTargets {
             return Err(Error::data(format!("expected {rows} lower and {rows} upper ends, {found}")));
         }
         for (row, (lower, upper)) in lower.iter().zip(upper).enumerate() {
-            if !lower.is_finite() {
-                return Err(Error::data(format!("expected a finite lower end, found {lower}")).at_row(row as u64));
+            if lower.is_nan() || *lower == f64::INFINITY || (lower.is_infinite() && !upper.is_finite()) {
+                let message = format!("expected an interval with a finite end, found {lower} to {upper}");
+                return Err(Error::data(message).at_row(row as u64));
             }
             if upper.is_nan() || upper < lower {
                 return Err(below(*upper, *lower).at_row(row as u64));
@@ -50,7 +51,7 @@ impl CensoredTargets {
         self.lower.len() - self.values().len()
     }
 
-    /// The first row that has an interval with two finite ends.
+    /// The first row that is neither observed nor right-censored: left-censored, or an interval with two finite ends.
     pub fn first_interval(&self) -> Option<usize> {
         (0..self.lower.len()).find(|row| !self.is_value(*row) && self.upper[*row].is_finite())
     }

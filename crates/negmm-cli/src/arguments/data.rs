@@ -82,29 +82,15 @@ pub struct TargetFlags {
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = number)]
     pub upper: Option<f64>,
     /// Predict a density even if the target looks discrete or has atoms (values of many rows)
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
-    )]
-    pub continuous: Option<bool>,
+    #[arg(long, value_name = "BOOL", require_equals = true, hide_possible_values = true)]
+    pub continuous: Option<Option<bool>>,
     /// Predict probabilities of values on a grid even if the target does not look discrete
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
-    )]
-    pub discrete: Option<bool>,
+    #[arg(long, value_name = "BOOL", require_equals = true, hide_possible_values = true)]
+    pub discrete: Option<Option<bool>>,
     /// Step of the grid of a --discrete target [default: the largest that all targets share]
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = number)]
     pub step: Option<f64>,
-    /// Censoring indicator: 1 = right-censored, 0 = observed
+    /// Censoring indicator: 1 = right-censored, 0 = observed, -1 = left-censored
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub censored: Option<String>,
     /// Upper-bound column for interval-censored targets, whose own column holds the lower bounds; empty = observed
@@ -132,16 +118,8 @@ pub struct ForecastFlags {
     #[command(flatten)]
     pub series: Given<SeriesFlags>,
     /// Model the values themselves with an LSTM, as in the paper; methods other than auto always do
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true,
-        hide_short_help = true
-    )]
-    pub levels: Option<bool>,
+    #[arg(long, value_name = "BOOL", require_equals = true, hide_possible_values = true, hide_short_help = true)]
+    pub levels: Option<Option<bool>>,
 }
 
 /// The series of a forecast.
@@ -169,13 +147,6 @@ pub struct SeriesFlags {
     #[arg(long, value_name = "COL,…", allow_hyphen_values = true)]
     pub future_covariates: Option<Names>,
     /// Sort the rows of each series by time; without it times that decrease are refused
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
-    )]
-    pub sort: Option<bool>,
+    #[arg(long, value_name = "BOOL", require_equals = true, hide_possible_values = true)]
+    pub sort: Option<Option<bool>>,
 }

@@ -4,7 +4,7 @@ use negmm::model::HeldOut;
 use negmm::{Error, Interval};
 
 /// CSV with a line for each held-out row: its number in the data (from 1), its target, and its out-of-sample prediction. For censored
-/// targets also the upper bound, and the PIT only of observed ones. Numbers have the text that `negmm predict` gives them.
+/// targets the lower and the upper bound, and the PIT only of observed ones. Numbers have the text that `negmm predict` gives them.
 pub fn csv(held_out: &HeldOut, number: impl Fn(usize) -> usize) -> Result<Vec<u8>, Error> {
     let HeldOut { rows, y, censored, predictions, .. } = held_out;
     let (mean, sd, pit) = (predictions.mean(), predictions.sd(), predictions.pit(y)?);
@@ -17,7 +17,8 @@ pub fn csv(held_out: &HeldOut, number: impl Fn(usize) -> usize) -> Result<Vec<u8
     let text = |number: f64| format!("{number:?}");
     for (at, row) in rows.iter().enumerate() {
         let is_observed = censored.as_ref().is_none_or(|censored| censored.is_value(at));
-        let mut line = vec![number(*row).to_string(), text(y[at])];
+        let target = censored.as_ref().map_or(y[at], |censored| censored.lower[at]);
+        let mut line = vec![number(*row).to_string(), text(target)];
         line.extend(censored.as_ref().map(|censored| text(censored.upper[at])));
         line.extend([mean[at], sd[at], lower[at], upper[at]].map(text));
         line.push(if is_observed { text(pit[at]) } else { String::new() });

@@ -29,8 +29,12 @@ pub(crate) fn censored_targets(table: &Table, target: &Target, y: &[f64]) -> Res
             match mark {
                 0.0 => {}
                 1.0 => known.upper[row] = f64::INFINITY,
+                -1.0 if known.upper[row] == y[row] => known.lower[row] = f64::NEG_INFINITY,
                 _ => {
-                    let message = format!("expected 1 (censored) or 0, found {mark}");
+                    let message = match mark {
+                        -1.0 => "-1 (left-censored) and an upper end in one row: the target itself is the limit".into(),
+                        _ => format!("expected 1 (right-censored), -1 (left-censored) or 0 (observed), found {mark}"),
+                    };
                     return Err(table.at_cell(Error::data(message), row, name));
                 }
             }

@@ -188,7 +188,8 @@ impl Target {
             ));
         }
         if let Some(name) = &self.censored {
-            words.push(format!("targets with 1 in {} are only known to be larger", quoted(name)));
+            let name = quoted(name);
+            words.push(format!("targets with 1 in {name} are only known to be larger, those with -1 to be smaller"));
         }
         if let Some(name) = &self.upper_end {
             words.push(format!("targets are only known to lie below {} where it says so", quoted(name)));
@@ -233,7 +234,9 @@ impl Target {
             let lower = y.iter().map(|y| end(*y, lowest, -1.0)).collect();
             return Some((lower, y.iter().map(|y| end(*y, highest, 1.0)).collect()));
         }
-        let ends = |ends: &[f64]| ends.iter().map(|end| scaled(*end)).collect();
+        // Nothing lies beyond a bound: the probability of what is censored ends there.
+        let (lowest, highest) = self.support.bounds();
+        let ends = |ends: &[f64]| ends.iter().map(|end| scaled(end.clamp(lowest, highest))).collect();
         known.map(|known| (ends(&known.lower), ends(&known.upper)))
     }
 

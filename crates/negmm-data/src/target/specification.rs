@@ -25,7 +25,7 @@ pub struct TargetSpec {
     /// Upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
-    /// The column with the censoring indicator: 1 = right-censored, 0 = observed.
+    /// The column with the censoring indicator: 1 = right-censored, 0 = observed, -1 = left-censored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub censored: Option<String>,
     /// The column of upper ends of intervals, whose lower ends are in the target's own column; an empty cell: observed.

@@ -58,7 +58,8 @@ pub fn integrated_brier(
         return Err(Error::options("expected at least 2 times for the Brier score, in ascending order"));
     }
     if let Some(row) = known.first_interval() {
-        let message = "the Brier score needs observed or right-censored targets, found an interval with two ends";
+        let what = if known.lower[row].is_finite() { "an interval with two ends" } else { "a left-censored one" };
+        let message = format!("the Brier score needs observed or right-censored targets, found {what}");
         return Err(Error::data(message).at_row(row as u64));
     }
     let limits = KaplanMeier::of_limits(known, weights);

@@ -30,7 +30,8 @@ pub struct Censored {
     pub censored_fraction: f64,
     /// Mean logarithmic score: of the density at an observed target, of the probability of the interval of a censored one.
     pub nll: f64,
-    /// [`integrated_brier`] at [`brier_times`]; `None` if there are no times, or if an interval has two finite ends.
+    /// [`integrated_brier`] at [`brier_times`]; `None` if there are no times, or if a target is left-censored or an interval with two
+    /// finite ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integrated_brier: Option<f64>,
     /// [`concordance`] of the predicted medians.
@@ -86,7 +87,8 @@ impl Censored {
         if total <= 0.0 {
             return Err(Error::data("expected at least 1 row that counts, found none"));
         }
-        let times = brier_times(known, weights).filter(|_| known.first_interval().is_none());
+        let right_censored = known.first_interval().is_none();
+        let times = right_censored.then(|| brier_times(known, weights)).flatten();
         let brier = times.map(|times| {
             integrated_brier(known, weights, &times, |row, time| predictions.row(row).survival(times[time]))
         });
@@ -245,13 +247,36 @@ mod tests {
     }
 
     #[test]
+    fn left_censored_targets_are_right_censored_ones_mirrored() {
+        // But for a target at its median, on the edge of two bins.
+        let rows: Vec<usize> = (0..12).filter(|row| APART[*row].0 != MEANS[*row]).collect();
+        let (right, predicted) = (known(&APART).select(&rows), predictions().select(&rows));
+        let negative = |numbers: &[f64]| numbers.iter().map(|number| -number).collect::<Vec<f64>>();
+        let left = CensoredTargets { lower: negative(&right.upper), upper: negative(&right.lower) };
+        let (means, sds) = (negative(&predicted.mean()), predicted.sd());
+        let mirrored = Mixtures::new(1, vec![1.0; rows.len()], means, sds).unwrap();
+        let expected = Censored::of(&predicted, &right, None).unwrap();
+        let found = Censored::of(&mirrored.into(), &left, None).unwrap();
+        assert!((found.nll - expected.nll).abs() < 1e-14, "{} {}", found.nll, expected.nll);
+        let counts = found.calibration.iter().zip(expected.calibration.iter().rev());
+        assert!(counts.clone().all(|(found, expected)| (found - expected).abs() < 1e-9), "{counts:?}");
+        assert_eq!(found.concordance, expected.concordance);
+        assert_eq!((found.integrated_brier, found.censored_fraction), (None, 5.0 / 11.0));
+        let refused = integrated_brier(&left, None, &[1.0, 2.0], |_, _| 0.5).unwrap_err().to_string();
+        assert!(refused.ends_with("found a left-censored one"), "{refused}");
+    }
+
+    #[test]
     fn invalid_targets_and_weights_are_refused() {
         let refused = |lower: [f64; 2], upper: [f64; 2], weights: &[f64]| {
             let predicted = predictions().select(&[0, 1]);
             let known = CensoredTargets { lower: lower.to_vec(), upper: upper.to_vec() };
             Censored::of(&predicted, &known, Some(weights)).unwrap_err().to_string()
         };
-        assert!(refused([1.0, f64::NAN], [1.0, 2.0], &[1.0, 1.0]).starts_with("row 2: expected a finite"));
+        for (lower, upper) in [(f64::NAN, 2.0), (f64::NEG_INFINITY, f64::INFINITY), (f64::INFINITY, f64::INFINITY)] {
+            let message = refused([1.0, lower], [1.0, upper], &[1.0, 1.0]);
+            assert!(message.starts_with("row 2: expected an interval with a finite end"), "{message}");
+        }
         assert!(refused([1.0, 3.0], [1.0, 2.0], &[1.0, 1.0]).starts_with("row 2: the upper end 2 is below"));
         assert!(refused([1.0, 3.0], [1.0, 3.0], &[1.0]).contains("expected 2 weights"));
         assert!(refused([1.0, 3.0], [1.0, 3.0], &[0.0, 0.0]).contains("found none"));
