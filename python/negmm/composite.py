@@ -28,7 +28,7 @@ def concatenated(parts: Sequence[Any]) -> Any:
     >>> counts = Distribution.of_mixtures([[1.0]], [[3.0]], [[1.0]], lower=0.0, step=1.0)
     >>> both = np.concatenate([counts, Distribution.of_mixtures([[1.0]], [[3.0]], [[1.0]])])
     >>> both, both.cdf(3.0).round(3)
-    (<Stacked distributions of 2 rows from 2 parts>, array([0.692, 0.5  ]))
+    (<Stacked distributions of 2 rows from 2 parts>, array([0.691, 0.5  ]))
     """
     parts = [part._rows() if isinstance(part, Distribution) else part for part in parts]
     if all(isinstance(part, Distribution) for part in parts) and Distribution._are_alike(parts):

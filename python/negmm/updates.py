@@ -90,7 +90,7 @@ class UpdatesMixin:
         >>> from negmm import BetaNLLRegressor
         >>> x = np.linspace(-1, 1, 80)[:, np.newaxis]
         >>> model = BetaNLLRegressor(hidden=(8,), epochs=60).fit(x, x[:, 0])
-        >>> moved = model.update(x, x[:, 0] + 1).predict([[0.0]])
+        >>> moved = model.update(x, x[:, 0] + 1, epochs=120).predict([[0.0]])
         >>> bool(abs(moved[0] - 1) < 0.3)
         True
         """

@@ -33,7 +33,9 @@ pub(crate) fn entropy(mixture: Mixture<'_>, bounds: (f64, f64), grid: Option<Gri
 /// E Yⁿ.
 pub(crate) fn raw_moment(mixture: Mixture<'_>, bounds: (f64, f64), grid: Option<Grid>, order: u32) -> f64 {
     let Some(grid) = grid else {
-        return Parts::new(mixture, bounds).raw_moment(order);
+        let cut = bounds.0.is_finite() || bounds.1.is_finite();
+        let direct = cut.then(|| raw_moment_between(mixture, bounds, order)).flatten();
+        return direct.unwrap_or_else(|| Parts::new(mixture, bounds).raw_moment(order));
     };
     let ranking = DensityRanking::of_few(mixture, grid);
     let values: f64 = ranking.masses().map(|(value, mass)| mass * power(value, order)).sum();
@@ -41,6 +43,27 @@ pub(crate) fn raw_moment(mixture: Mixture<'_>, bounds: (f64, f64), grid: Option<
         + ranking.rest().map_or(0.0, |between| {
             Parts::new(mixture, between).part_of(mixture, between, |y, density| density * power(y, order))
         })
+}
+
+/// E Yⁿ between bounds, the sum over components of weight · probability · E Yⁿ by that of weight · probability, without logarithms;
+/// `None` where the probability between the bounds is too small for that.
+fn raw_moment_between(mixture: Mixture<'_>, (lower, upper): (f64, f64), order: u32) -> Option<f64> {
+    /// Far from where products underflow.
+    const LEAST: f64 = 1e-200;
+    let (mut sum, mut inside) = (0.0, 0.0);
+    for (weight, mean, sd) in mixture.parts() {
+        let component = match sd {
+            0.0 if !(lower..=upper).contains(&mean) => continue,
+            0.0 => TruncatedComponent::atom(mean),
+            _ => TruncatedComponent::new(mean, sd, lower, upper),
+        };
+        let probability = weight * component.probability();
+        if probability > 0.0 {
+            inside += probability;
+            sum += probability * component.raw_moment(order);
+        }
+    }
+    (inside > LEAST).then(|| sum / inside)
 }
 
 /// -p ln p.

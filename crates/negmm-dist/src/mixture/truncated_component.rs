@@ -61,6 +61,11 @@ impl TruncatedComponent {
         (normal::log_pdf(self.a) + libm::log(self.total())).min(0.0)
     }
 
+    /// The component's probability between the bounds; 0 where it underflows.
+    pub(super) fn probability(&self) -> f64 {
+        if self.is_inside() || self.sd == 0.0 { 1.0 } else { normal::pdf(self.a) * self.total() }
+    }
+
     /// Whether the bounds are so far away that its probability between them is 1 to the last bit.
     pub(super) fn is_inside(&self) -> bool {
         self.a == 0.0 && self.left > FAR && self.right > FAR
@@ -155,8 +160,8 @@ impl TruncatedComponent {
     /// digits, or the order is too high.
     fn moment_about_base(&self, order: u32) -> Option<f64> {
         let order = (order as usize <= MOST_MOMENTS).then_some(order as usize)?;
-        let right = normal_interval::raw_moments(self.a, self.right, self.right_mass)?;
-        let left = normal_interval::raw_moments(self.a, self.left, self.left_mass)?;
+        let right = normal_interval::raw_moments(self.a, self.right, self.right_mass, order)?;
+        let left = normal_interval::raw_moments(self.a, self.left, self.left_mass, order)?;
         let (mut sum, mut factor) = (0.0, 1.0);
         for k in 0..=order {
             // Horner's rule in the base: after the last k each term has been multiplied by the base n - k times.
