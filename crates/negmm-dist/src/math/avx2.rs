@@ -64,7 +64,8 @@ impl Div for Avx2 {
 
 impl Lanes for Avx2 {
     type Mask = (__m256, __m256);
-    const ROWS: usize = 4;
+    // Twelve registers of sums, two of columns, one of a factor.
+    const ROWS: usize = 6;
     const WIDE: bool = false;
 
     #[inline(never)]

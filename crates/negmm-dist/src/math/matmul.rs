@@ -145,6 +145,12 @@ impl Product<'_> {
                 row += 8;
             }
         }
+        if L::ROWS == 6 {
+            while row + 6 <= end {
+                self.block::<L, 6, C>(row, chunk);
+                row += 6;
+            }
+        }
         while row + 4 <= end {
             self.block::<L, 4, C>(row, chunk);
             row += 4;
