@@ -519,6 +519,33 @@ fn times_are_written_as_they_were_read() {
 }
 
 #[test]
+fn a_year_in_parts_of_days_is_forecast_by_its_date() {
+    // Quarters of days from 2019 to 20 March 2022, with a day, a week and a year around a steady level; 2020 has a leap day.
+    let mut rng = Rng::new(12, 0);
+    let level = |step: i64| {
+        let year = std::f64::consts::TAU * ((step / 4) as f64 - 79.0) / 365.25;
+        let weekend = if step / 4 % 7 > 4 { 0.7 } else { 1.0 };
+        weekend * (100.0 + 45.0 * year.sin()) * (1.0 + 0.1 * (step % 4) as f64)
+    };
+    let steps = 4 * 1_175;
+    let data = Table::new(vec![
+        ("when".to_string(), Column::Times((0..steps).map(|step| (17_897 * 4 + step) as f64 * 21_600.0).collect())),
+        numbers("y", (0..steps).map(|step| level(step) + 3.0 * normal(&mut rng)).collect()),
+    ])
+    .unwrap();
+    let spec = SeriesSpec::of("y").time("when").horizon(4 * 28).seasonal_periods(vec![4, 28]);
+    let auto = Auto::default().hidden(vec![4]).steps(5).folds(2);
+    let forecaster = fit_forecaster(&data, &spec, &auto, &FitOptions::default()).unwrap().forecaster;
+    let forecaster = Forecaster::from_bytes(&forecaster.to_bytes().unwrap()).unwrap();
+    assert_eq!(forecaster.classical_members()[0].0, "year and season (28)", "{:?}", forecaster.classical_members());
+    // Spring: in the fourth week the level is a fifth higher.
+    let mean = forecaster.future(&data, &forecaster.histories(&data).unwrap()).unwrap().predictions.mean();
+    let last: f64 = (84..112).map(|ahead| mean[ahead as usize] / level(steps + ahead)).sum::<f64>() / 28.0;
+    let weeks_ago: f64 = (84..112).map(|ahead| level(steps + ahead - 112) / level(steps + ahead)).sum::<f64>() / 28.0;
+    assert!((last - 1.0).abs() < 0.1 && weeks_ago < 0.86, "{last} {weeks_ago}");
+}
+
+#[test]
 fn a_short_series_of_zeros_is_forecast() {
     let auto = Auto::default().hidden(vec![4]).steps(5).folds(2);
     let data = table(vec![0.0; 4]);

@@ -133,23 +133,3 @@ fn sums_and_extremes_of_paths_stay_on_the_grid() {
     let (forecaster, future) = forecast(&demand, &spec, TargetSpec::default());
     whole(&future, &forecaster);
 }
-
-#[test]
-fn a_cap_that_is_not_stated_is_recognised() {
-    let mut rng = Rng::new(6, 0);
-    let mut demand = || 80.0 + 60.0 * rng.uniform();
-    // Two thirds of the days are sold out at 100; a price that rose to its largest value and stays there has no cap.
-    let sold: Vec<f64> = (0..160).map(|_| demand().min(100.0)).collect();
-    let mut price: Vec<f64> = (0..120).map(|_| demand()).collect();
-    price.extend([150.0; 40]);
-    let upper = |values: Vec<f64>| {
-        let table = Table::new(vec![numbers("y", values)]).unwrap();
-        let (forecaster, forecasts) = forecast(&table, &SeriesSpec::of("y").horizon(2), TargetSpec::default());
-        (forecaster.support().upper, forecasts.predictions)
-    };
-    let (cap, predictions) = upper(sold);
-    assert_eq!((cap, predictions.above(100.0).unwrap()), (Some(100.0), vec![0.0; 2]));
-    let sold_out = predictions.above(99.999).unwrap();
-    assert!(sold_out.iter().all(|probability| (0.5..0.85).contains(probability)), "{sold_out:?}");
-    assert_eq!(upper(price).0, None);
-}

@@ -694,3 +694,51 @@ fn a_forged_sequence_is_refused_before_room_is_made() {
         assert!(Model::from_bytes(&forged(&bytes, &swapped)).is_err());
     }
 }
+
+/// Numbers that tables have by accident: missing, tiny, huge, repeated.
+fn hostile_number() -> impl proptest::strategy::Strategy<Value = f64> {
+    use proptest::prelude::*;
+    prop_oneof![
+        Just(0.0),
+        Just(-1.0),
+        Just(f64::NAN),
+        Just(1e149),
+        Just(-1e149),
+        Just(1e-300),
+        -5.0..5.0_f64,
+        0.0..1e9_f64,
+    ]
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 24, ..Default::default() })]
+
+    #[test]
+    fn models_of_hostile_tables_are_read_back(
+        numbers in proptest::collection::vec((hostile_number(), hostile_number(), 0_usize..4), 1..60),
+        which in 0_usize..4,
+    ) {
+        let words = [None, Some(""), Some("a"), Some("a word, \"quoted\"\nin two lines")];
+        let table = Table::new(vec![
+            ("x", Column::Numbers(numbers.iter().map(|(x, ..)| *x).collect())),
+            ("word", Column::text(numbers.iter().map(|(.., word)| words[*word]))),
+            ("y", Column::Numbers(numbers.iter().map(|(_, y, _)| *y).collect())),
+        ]).unwrap();
+        let method = match which {
+            0 => Method::Auto(Auto::default().hidden(vec![4]).steps(5).folds(2)),
+            1 => method("ne-gmm", &SHORT),
+            2 => method("ngboost", &[("n-estimators", "3")]),
+            _ => method("sample-net", &SAMPLES),
+        };
+        match fit(&table, "y", &method) {
+            Ok(model) => {
+                let bytes = model.to_bytes().unwrap();
+                let read = Model::from_bytes(&bytes).unwrap();
+                proptest::prop_assert!(read.to_bytes().unwrap() == bytes, "the same model, another file");
+                proptest::prop_assert_eq!(read.predict(&table).unwrap().len(), numbers.len());
+            }
+            // What cannot be learnt from is said in a sentence.
+            Err(error) => proptest::prop_assert!(matches!(error.kind(), ErrorKind::Data), "{}", error),
+        }
+    }
+}

@@ -6,9 +6,6 @@ use super::supports::{WRITTEN, is_common};
 use negmm_data::{Table, TargetSpec};
 use negmm_dist::{Error, Hint, Predictions, Result, Support};
 
-/// A cap is returned to so many times by a series, and is this fraction of its values.
-const LEAST_RETURNS: usize = 10;
-const LEAST_OF_CAP: f64 = 0.05;
 /// A grid of sums is at most so much finer than that of the values.
 const MOST_PARTS: usize = 100;
 /// Digits of draws without a grid, and the largest power of ten of which they are kept.
@@ -29,32 +26,11 @@ pub(super) fn shared_support(bounds: Support, series: &[Series]) -> Support {
             return gridded;
         }
     }
-    let bounds = match bounds.upper {
-        None => Support { upper: cap(series).filter(|cap| bounds.lower.is_none_or(|lower| lower < *cap)), ..bounds },
-        Some(_) => bounds,
-    };
     let common = |series: &Series| is_common(series.values.iter().filter(|value| **value == 0.0).count(), series.len());
     match positive && bounds.lower.is_none() && series.iter().any(common) {
         true if bounds.upper.is_none_or(|upper| upper >= 0.0) => Support { lower: Some(0.0), ..bounds },
         _ => bounds,
     }
-}
-
-/// The largest value of these series, if they return to it so often that it must be a bound: a capacity, sold out. A price
-/// that stays at its largest value is no cap.
-fn cap(series: &[Series]) -> Option<f64> {
-    let values = || series.iter().flat_map(|series| &series.values).copied().filter(|value| !value.is_nan());
-    let largest = values().fold(f64::NEG_INFINITY, f64::max);
-    let returns = |series: &Series| {
-        let pairs = series.values.windows(2).filter(|pair| pair[0] < largest && pair[1] == largest);
-        let hits = series.values.iter().filter(|value| **value == largest).count();
-        if hits as f64 >= LEAST_OF_CAP * series.len() as f64 && hits < series.len() { pairs.count() } else { 0 }
-    };
-    // Of series and their sums the largest value is one of the sums.
-    let is_cap = largest != 0.0
-        && series.iter().all(|series| series.parts.is_empty())
-        && series.iter().any(|series| returns(series) >= LEAST_RETURNS);
-    is_cap.then_some(largest)
 }
 
 /// The support of a target that is declared discrete.
