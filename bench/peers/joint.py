@@ -1,9 +1,11 @@
-"""Peers of several targets on the tables of `bench/src/bin/joint.rs`: NGBoost's multivariate normal, and a random
-forest whose weights of training rows are the distribution. Prints lines like those of `joint`.
+"""Peers of several targets on the tables of `bench/src/bin/joint.rs`: NGBoost's multivariate normal, a random
+forest whose weights of training rows are the distribution, and treeffuser (diffusion with boosted trees). Prints lines
+like those of `joint`.
 
-    python joint.py [--sets enb,jura] [--splits 5] [--estimators 500]
+    python joint.py [--sets enb,jura] [--splits 5] [--estimators 500] [--peers mvn,forest,treeffuser]
 
-Needs ngboost and scikit-learn. Data from the folder NEGMM_DATA, else ../shared/data. Inputs of text are one-hot.
+Needs ngboost, scikit-learn and treeffuser, each for its peer. Data from the folder NEGMM_DATA, else ../shared/data.
+Dates are numbers of days, other inputs of text are one-hot.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import gzip
 import json
 import os
 import time
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +36,11 @@ def table(path: Path, targets: list[str]) -> tuple[np.ndarray, np.ndarray]:
         cells = columns[name]
         try:
             inputs.append(np.array([float(cell) if cell else np.nan for cell in cells]))
+            continue
+        except ValueError:
+            pass
+        try:
+            inputs.append(np.array([datetime.strptime(cell, "%Y%m%dT%H%M%S").toordinal() for cell in cells], float))
         except ValueError:
             inputs += [np.array([float(cell == level) for cell in cells]) for level in sorted(set(cells))]
     x = np.column_stack(inputs)
@@ -111,6 +119,19 @@ def forest(train, test, estimators: int, random: np.random.Generator) -> tuple[n
     return draws, np.full(len(x_test), np.nan)
 
 
+def treeffuser(train, test, estimators: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draws of treeffuser with its defaults; it has no density."""
+    from treeffuser import Treeffuser
+
+    (x, y), (x_test, _) = train, test
+    model = Treeffuser(seed=0, n_jobs=1, verbose=-1).fit(x, y)
+    draws = model.sample(x_test, n_samples=DRAWS, seed=int(random.integers(2**31)), verbose=False)
+    return np.moveaxis(np.asarray(draws), 0, 1), np.full(len(x_test), np.nan)
+
+
+PEERS = {"mvn": mvn, "forest": forest, "treeffuser": treeffuser}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sets", default="enb,jura,slump,births")
@@ -135,7 +156,7 @@ def main() -> None:
                 random = np.random.default_rng(number)
                 start = time.perf_counter()
                 data = (x[~is_test], z[~is_test]), (x[test], z[test])
-                draws, logs = {"mvn": mvn, "forest": forest}[peer](*data, options.estimators, random)
+                draws, logs = PEERS[peer](*data, options.estimators, random)
                 seconds = time.perf_counter() - start
                 nll = float(np.mean(np.log(sd).sum() - logs))
                 crps, covered = crps_of_sum(draws, z[test])

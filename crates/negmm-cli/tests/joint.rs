@@ -157,6 +157,38 @@ fn several_targets_are_compared_and_tuned() {
 }
 
 #[test]
+fn a_fit_writes_held_out_predictions_and_a_report() {
+    let folder = Folder::new();
+    // The first row has none of the targets, the second one of them.
+    let mut text = rows();
+    let second = text.lines().nth(1).unwrap().to_string();
+    text = text.replacen(&second, "0,,,1,2,red\n0,7,,1,2,red", 1);
+    folder.write("t.csv", &text);
+    let fit = "fit t.csv --target revenue,cost --ignore copy,sum,kind --preset fast --steps 60 --held-out h.csv \
+        --report r.html -o m.negmm";
+    let fitted = folder.run(&fit.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(fitted.code, Some(0), "{}", fitted.err);
+    assert!(fitted.text().ends_with("saved m.negmm and h.csv and r.html\n"), "{}", fitted.text());
+    let held_out = String::from_utf8(folder.read("h.csv")).unwrap();
+    let mut lines = held_out.lines();
+    let header = "row,revenue,revenue_mean,revenue_sd,revenue_pit,cost,cost_mean,cost_sd,cost_pit,log_density";
+    assert_eq!(lines.next(), Some(header));
+    let data: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let mut count = 0;
+    for line in lines {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let row = &data[cells[0] as usize];
+        assert_eq!([cells[1], cells[5]], [row[1].parse::<f64>().unwrap(), row[2].parse().unwrap()]);
+        assert!((cells[1] - cells[2]).abs() < 6.0 * cells[3], "{line}");
+        assert!((0.0..=1.0).contains(&cells[4]) && cells[9].is_finite());
+        count += 1;
+    }
+    assert_eq!(count, 79);
+    let page = String::from_utf8(folder.read("r.html")).unwrap();
+    assert!(page.contains("79 held-out rows of <bdi>t.csv</bdi>, each predicted by models that were not trained"));
+}
+
+#[test]
 fn joint_regions_are_calibrated_predicted_and_monitored() {
     let folder = folder();
     let refused = folder.run(&["predict", "m.negmm", "t.csv", "--conformal", "--ellipsoid", "0.9"]);

@@ -39,6 +39,11 @@ pub fn export_joint(model: &JointModel) -> Result<Vec<u8>> {
         let message = "the graph has an input or output of that name itself: rename the column and fit again";
         return Err(Error::options(message).in_column(&input.name));
     }
+    if model.direction_scales().is_some() {
+        return Err(Error::options(
+            "factors of sds along main directions cannot be exported: fit --method ne-gmm, mdn or ensemble, or score with the library",
+        ));
+    }
     let mut graph = Graph::default();
     let features = Features::new(&mut graph, encoder)?;
     let levels = graph.input(LEVELS, Type::Double, &[Dimension::Symbolic("levels")]);

@@ -1,6 +1,6 @@
 //! The report of a model of several targets: scores, calibration of projections and regions, pairs of targets, single rows.
 
-use negmm::joint::{JointMetrics, REGION_COVERAGES};
+use negmm::joint::{FittedJoint, JointMetrics, REGION_COVERAGES};
 use negmm::{JointModel, Result, Table};
 
 use crate::joint_rows::JointRows;
@@ -19,24 +19,47 @@ impl Report {
     /// # Errors
     /// When an input or a target is missing, or no row has all targets.
     pub fn of_joint(model: &JointModel, table: &Table, source: &str) -> Result<Self> {
-        let rows = JointRows::new(model, table)?;
+        Self::of_joint_rows(model, &JointRows::new(model, table)?, |rows| {
+            let (all, file) = (table.rows(), html(&name(source)));
+            match rows < all {
+                true => format!("Scores and plots are of {} of the {} in {file}.", count(rows), counted(all, "row")),
+                false => format!("Scores and plots are of the {} in {file}.", counted(all, "row")),
+            }
+        })
+    }
+
+    /// The same by the held-out rows of a fit to `table`.
+    ///
+    /// # Errors
+    /// When no held-out row has all targets.
+    pub fn of_joint_fit(fitted: &FittedJoint, table: &Table, source: &str) -> Result<Self> {
+        Self::of_joint_rows(&fitted.model, &JointRows::of_fit(fitted, table)?, |rows| {
+            format!(
+                "Scores and plots are of {} of {}, each predicted by models that were not trained on it.",
+                counted(rows, "held-out row"),
+                html(&name(source))
+            )
+        })
+    }
+
+    fn of_joint_rows(model: &JointModel, rows: &JointRows, origin: impl Fn(usize) -> String) -> Result<Self> {
         let metrics = JointMetrics::new(&rows.predictions, &rows.y, None)?;
         let baseline = JointMetrics::new(&model.baseline(rows.predictions.len()), &rows.y, None)?;
-        let singles = rows.singles().into_iter().map(|row| plot::joint_row(&rows, row));
+        let singles = rows.singles().into_iter().map(|row| plot::joint_row(rows, row));
         let sections = vec![
             Section { id: "scores", heading: "Scores", plots: Vec::new() },
-            Section { id: "pairs", heading: "Pairs of targets", plots: plot::pairs(&rows) },
+            Section { id: "pairs", heading: "Pairs of targets", plots: plot::pairs(rows) },
             Section {
                 id: "calibration",
                 heading: "Calibration of projections and regions",
-                plots: vec![plot::joint_regions(&rows), plot::projections(&rows)],
+                plots: vec![plot::joint_regions(rows), plot::projections(rows)],
             },
             Section { id: "single", heading: "Single rows", plots: singles.collect() },
         ];
         let targets: Vec<String> = model.names().into_iter().map(name).collect();
         let page = Page {
             target: targets.join(", "),
-            facts: facts(model, &rows, table, source, [&metrics, &baseline]),
+            facts: facts(model, origin(rows.numbers.len()), [&metrics, &baseline]),
             scores: vec![Scores::new(
                 SCORES_CAPTION,
                 score_table(model.method().name(), &targets, [&metrics, &baseline]),
@@ -49,13 +72,7 @@ impl Report {
 }
 
 /// Sentences about the model and the rows.
-fn facts(
-    model: &JointModel,
-    rows: &JointRows,
-    table: &Table,
-    source: &str,
-    [own, baseline]: [&JointMetrics; 2],
-) -> Vec<String> {
+fn facts(model: &JointModel, origin: String, [own, baseline]: [&JointMetrics; 2]) -> Vec<String> {
     let mut facts = vec![format!(
         "Method <b>{}</b>, {}, trained on {}. It predicts one joint distribution of {} for every row.",
         model.method().name(),
@@ -63,12 +80,7 @@ fn facts(
         counted(model.record().rows, "row"),
         html(&model.names().into_iter().map(name).collect::<Vec<_>>().join(", ")),
     )];
-    let (shown, total) = (rows.numbers.len(), table.rows());
-    let file = html(&name(source));
-    facts.push(match shown < total {
-        true => format!("Scores and plots are of {} of the {} in {file}.", count(shown), counted(total, "row")),
-        false => format!("Scores and plots are of the {} in {file}.", counted(total, "row")),
-    });
+    facts.push(origin);
     if model.parts().len() > 1 {
         let parts = model.parts().iter().map(|part| format!("{} {}", part.form.name(), percent(part.weight)));
         facts.push(format!("Stacking weights: {}.", parts.collect::<Vec<_>>().join(", ")));

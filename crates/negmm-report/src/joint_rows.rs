@@ -1,6 +1,6 @@
 //! The rows of a report of several targets: predictions, observed vectors, PIT values of projections, levels of regions.
 
-use negmm::joint::{RegionKind, directions};
+use negmm::joint::{FittedJoint, RegionKind, directions};
 use negmm::{Error, JointModel, JointPredictions, Result, Table};
 
 use crate::text::name;
@@ -38,6 +38,27 @@ impl JointRows {
         }
         let chosen: Vec<usize> = spaced(known.len(), MOST_ROWS).into_iter().map(|at| known[at]).collect();
         let predictions = model.predict(&table.select_rows(&chosen))?;
+        Self::of(predictions, &y, &chosen, table)
+    }
+
+    /// Those of the held-out rows of a fit.
+    pub fn of_fit(fitted: &FittedJoint, table: &Table) -> Result<Self> {
+        let FittedJoint { model, held_out, predictions, .. } = fitted;
+        let y = model.observed(table)?;
+        let d = model.targets().len();
+        let complete = |at: &usize| y[held_out[*at] * d..][..d].iter().all(|y| y.is_finite());
+        let known: Vec<usize> = (0..held_out.len()).filter(complete).collect();
+        if known.is_empty() {
+            return Err(table.locate(Error::data("no held-out row has all targets: there is nothing to report")));
+        }
+        let chosen: Vec<usize> = spaced(known.len(), MOST_ROWS).into_iter().map(|at| known[at]).collect();
+        let rows: Vec<usize> = chosen.iter().map(|at| held_out[*at]).collect();
+        Self::of(predictions.select(&chosen), &y, &rows, table)
+    }
+
+    /// `y` is of all rows of the table, and the predictions are of the rows that are chosen.
+    fn of(predictions: JointPredictions, y: &[f64], chosen: &[usize], table: &Table) -> Result<Self> {
+        let d = predictions.targets().len();
         let y: Vec<f64> = chosen.iter().flat_map(|row| &y[row * d..][..d]).copied().collect();
         let mut projections = Vec::new();
         for (target, of_target) in predictions.targets().iter().enumerate() {

@@ -45,7 +45,8 @@ pub fn run(fit: &Fit, shared: &Shared) -> Result<(), Error> {
     }
     if let Some(targets) = targets {
         let config = FitConfig::of_several_targets(&fit.options)?;
-        return super::joint::fit(fit, (&config, &targets), (&table.in_memory()?, output), &engine, shared);
+        let outputs = super::joint::Outputs { model: output, held_out: held_out_file, report: page };
+        return super::joint::fit(fit, (&config, &targets), (&table.in_memory()?, outputs), &engine, shared);
     }
     let start = Instant::now();
     if let Some(roles) = &data.forecast {

@@ -9,6 +9,7 @@ use negmm::model::SeenRows;
 use negmm::predict::{GivenTarget, JointQuery, Number, TargetBox};
 use negmm::train::Callbacks;
 use negmm::{Error, FitOptions, JointModel, Query, Table};
+use negmm_report::Report;
 use serde_json::{Value, json};
 
 use crate::arguments::{Calibrate, Fit, Predict, Shared};
@@ -24,18 +25,24 @@ use crate::{format, input, row_notes, text_table};
 /// Rows that are predicted at once: joint distributions are large.
 const CHUNK: usize = 1024;
 
+/// The files that a fit writes.
+pub struct Outputs {
+    /// The model.
+    pub model: Output,
+    /// The held-out predictions, and the report.
+    pub held_out: Option<Output>,
+    pub report: Option<Output>,
+}
+
 /// Fits a joint model and saves it.
 pub fn fit(
     fit: &Fit,
     (config, targets): (&FitConfig, &[String]),
-    (table, mut output): (&Table, Output),
+    (table, outputs): (&Table, Outputs),
     engine: &Trainer,
     shared: &Shared,
 ) -> Result<(), Error> {
     let data = &config.data;
-    if fit.held_out.is_some() || fit.report.is_some() {
-        return Err(Error::options("--held-out and --report are for a single target"));
-    }
     let start = Instant::now();
     let bar = Bar::checks(shared);
     let watch = Callbacks { progress: &|_| bar.add(1), ..Callbacks::nothing() };
@@ -43,7 +50,8 @@ pub fn fit(
     let names: Vec<&str> = targets.iter().map(String::as_str).collect();
     let fitted = fit_joint_with(table, &names, &config.method, &options);
     bar.clear();
-    let FittedJoint { model, warnings, .. } = fitted?;
+    let fitted = fitted?;
+    let FittedJoint { model, warnings, .. } = &fitted;
     let seconds = start.elapsed().as_secs_f64();
     let left_out = table.rows() - model.record().rows;
     if left_out > 0 {
@@ -53,9 +61,19 @@ pub fn fit(
             &[format!("{} {have} none of the targets and {are} left out", format::counted(left_out, "row"))],
         );
     }
-    print_warnings(shared.quiet, &warnings);
+    print_warnings(shared.quiet, warnings);
+    let Outputs { model: mut output, held_out, report } = outputs;
     output.write(&model.to_bytes()?)?;
+    if let Some(mut file) = held_out {
+        file.write(&super::held_out::joint_csv(&fitted, table)?)?;
+        file.finish()?;
+    }
     output.finish()?;
+    if let Some(mut page) = report {
+        let report = Report::of_joint_fit(&fitted, table, &super::report::source(&fit.data))?;
+        page.write(report.html().as_bytes())?;
+        page.finish()?;
+    }
     let path = fit.output.display().to_string();
     let record = model.record();
     if shared.json {
@@ -66,21 +84,24 @@ pub fn fit(
             "features": model.encoder().features(),
             "parameters": model.parameters(),
             "seconds": seconds,
-            "forms": forms(&model),
+            "forms": forms(model),
             "validation": record.validation,
             "baseline": record.baseline,
             "model": path,
         }));
     }
-    let text = format!("{}\ntrained in {seconds:.1} s{}", summary(&model), scores_text(&model));
+    let text = format!("{}\ntrained in {seconds:.1} s{}", summary(model), scores_text(model));
     if shared.quiet {
         return Ok(());
     }
-    if path == "-" {
+    if path == "-" || fit.held_out.as_deref() == Some("-") {
         eprint(&text);
         return Ok(());
     }
-    print(&format!("{text}\n\nsaved {path}"))
+    let mut paths = vec![path.as_str()];
+    paths.extend(fit.held_out.as_deref());
+    paths.extend(fit.report.as_deref());
+    print(&format!("{text}\n\nsaved {}", paths.join(" and ")))
 }
 
 /// The weights of the forms, by name.
@@ -194,6 +215,12 @@ pub fn text(model: &JointModel) -> String {
             .collect();
         text.push_str(&format!("\n\n{}", text_table::left_aligned(&lines)));
     }
+    if model.sigma_scales().iter().any(|scale| *scale != 1.0) {
+        let list: Vec<String> = model.sigma_scales().iter().map(|scale| format!("{scale:.3}")).collect();
+        let also =
+            if model.direction_scales().is_some() { ", and factors along main directions of the errors" } else { "" };
+        text.push_str(&format!("\n\nsds of the targets times {}{also}", list.join(", ")));
+    }
     text.push_str(&scores_text(model));
     text
 }
@@ -207,6 +234,8 @@ pub fn object(model: &JointModel) -> Value {
         "features": model.encoder().feature_names(),
         "parameters": model.parameters(),
         "forms": forms(model),
+        "sigma_scales": model.sigma_scales(),
+        "direction_scales": model.direction_scales(),
         "record": model.record(),
     })
 }

@@ -20,6 +20,7 @@ use crate::{Error, Result};
 use cholesky::{at, packed};
 
 pub use boxes::BoxProbability;
+pub use density::JointDensities;
 pub use directions::{directions, draw_directions, energy_constant};
 pub use scores::{dawid_sebastiani, energy_of_draws, energy_scores, log_det, squared_mahalanobis, variogram_of_draws};
 

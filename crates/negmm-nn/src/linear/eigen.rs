@@ -5,7 +5,7 @@ const MOST_STEPS: usize = 60;
 
 /// Eigenvalues (in no order) and eigenvectors of a symmetric matrix of `n` rows; column `k` of the vectors belongs to
 /// value `k`. Both are row-major.
-pub(super) fn symmetric(mut a: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
+pub fn symmetric(mut a: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut diagonal, mut off) = (vec![0.0; n], vec![0.0; n]);
     tridiagonal(&mut a, n, &mut diagonal, &mut off);
     implicit_ql(&mut a, n, &mut diagonal, &mut off);

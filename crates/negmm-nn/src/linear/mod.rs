@@ -8,7 +8,7 @@
 //! a tobit model, these values are imputed from their distribution given the cell, and the model is fitted anew, until the
 //! probabilities of cells and their mean are right.
 
-mod eigen;
+pub mod eigen;
 
 use crate::dataset::Dataset;
 use crate::empirical::{Component, empirical_mixture};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use safetensors::tensor::Dtype;
 
+use super::scales::Scales;
 use super::{Chain, Copula, JointForm, JointLinear, JointModel, JointPart, JointRecord, predictor};
 use crate::conformal::{Calibration, CalibrationShape};
 use crate::method::{Method, Predictor};
@@ -27,6 +28,8 @@ struct Metadata {
     parts: Vec<PartMetadata>,
     covariance: Vec<f64>,
     sigma_scales: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    direction_scales: Option<Vec<f64>>,
     record: JointRecord,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<CalibrationShape>,
@@ -107,7 +110,8 @@ pub(super) fn write(model: &JointModel) -> Result<Vec<u8>> {
         targets: model.targets.to_vec(),
         parts,
         covariance: model.covariance.clone(),
-        sigma_scales: model.sigma_scales.clone(),
+        sigma_scales: model.scales.of_targets.clone(),
+        direction_scales: model.scales.of_directions.clone(),
         record: model.record.clone(),
         calibration,
         fingerprint,
@@ -127,7 +131,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<JointModel>> {
 fn of_document(document: &Document<'_>) -> Result<JointModel> {
     let damaged = |what: Flaw| Error::model(format!("the model file is damaged: {what}"));
     let Metadata {
-        method, encoder, targets, parts, covariance, sigma_scales, record, calibration, fingerprint, ..
+        method,
+        encoder,
+        targets,
+        parts,
+        covariance,
+        sigma_scales,
+        direction_scales,
+        record,
+        calibration,
+        fingerprint,
+        ..
     } = document.metadata()?;
     encoder.validate()?;
     method.check().map_err(|error| damaged(error.to_string()))?;
@@ -142,6 +156,11 @@ fn of_document(document: &Document<'_>) -> Result<JointModel> {
     if sigma_scales.len() != d || !sigma_scales.iter().all(|scale| (1e-3..=1e3).contains(scale)) {
         return Err(damaged("its sigma scales are out of range".into()));
     }
+    let in_range = |matrix: &Vec<f64>| matrix.len() == d * d && matrix.iter().all(|entry| entry.abs() <= 1e3);
+    if !direction_scales.as_ref().is_none_or(in_range) {
+        return Err(damaged("the scales of its directions are out of range".into()));
+    }
+    let scales = Scales { of_targets: sigma_scales, of_directions: direction_scales };
     let total: f64 = parts.iter().map(|part| part.weight).sum();
     if !parts.iter().all(|part| part.weight > 0.0) || (total - 1.0).abs() > 1e-9 {
         return Err(damaged("the weights of its forms are out of range".into()));
@@ -157,7 +176,7 @@ fn of_document(document: &Document<'_>) -> Result<JointModel> {
     let calibration = calibration.map_err(damaged)?;
     let fingerprint = fingerprint.map(|shape| Fingerprint::read(shape, &tensors)).transpose().map_err(damaged)?;
     let targets = targets.into();
-    Ok(JointModel { method, encoder, targets, parts, covariance, sigma_scales, record, calibration, fingerprint })
+    Ok(JointModel { method, encoder, targets, parts, covariance, scales, record, calibration, fingerprint })
 }
 
 /// Whether a list can be the covariance of this number of targets.

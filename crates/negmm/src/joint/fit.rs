@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::networks::{NetworkForm, train_networks};
 use super::pool::{self, Pool};
+use super::scales::Scales;
 use super::targets::EncodedTargets;
 use super::{JointMetrics, JointModel, JointPart, JointPredictions, JointRecord};
 use crate::method::Method;
@@ -64,7 +65,7 @@ pub fn fit_joint_with(
         _ => {
             let NetworkForm { form, rows, held_out, histories } = train_networks(&encoded, method, options)?;
             let parts = vec![JointPart { weight: 1.0, form }];
-            Pool { parts, rows, held_out, histories, energies: Vec::new(), sigma_scales: vec![1.0; names.len()] }
+            Pool { parts, rows, held_out, histories, energies: Vec::new(), scales: Scales::none(names.len()) }
         }
     };
     finish(encoded, method.clone(), options.seed, pool)
@@ -80,10 +81,10 @@ fn finish(
     encoded: EncodedTargets,
     method: Method,
     seed: u64,
-    Pool { parts, rows, held_out, histories, energies, sigma_scales }: Pool,
+    Pool { parts, rows, held_out, histories, energies, scales }: Pool,
 ) -> Result<FittedJoint> {
     let covariance = encoded.covariance();
-    let EncodedTargets { table, encoder, targets, y, weights, mut warnings, .. } = encoded;
+    let EncodedTargets { table, given_rows, encoder, targets, y, weights, mut warnings, .. } = encoded;
     let d = targets.len();
     let record = JointRecord {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -102,7 +103,7 @@ fn finish(
         targets,
         parts,
         covariance,
-        sigma_scales,
+        scales,
         record,
         calibration: None,
         fingerprint: None,
@@ -128,5 +129,6 @@ fn finish(
             rows.len()
         )));
     }
-    Ok(FittedJoint { model, warnings, held_out: rows, predictions })
+    let held_out = rows.into_iter().map(|row| given_rows[row]).collect();
+    Ok(FittedJoint { model, warnings, held_out, predictions })
 }

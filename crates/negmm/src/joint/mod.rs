@@ -42,6 +42,7 @@ mod pool;
 mod predictions;
 mod record;
 mod regions;
+mod scales;
 mod stacking;
 mod targets;
 
@@ -69,6 +70,7 @@ use negmm_dist::{Error, JointMixtures, Result};
 use negmm_nn::dataset::{Dataset, TargetEncoding};
 use negmm_nn::forest::JointForest;
 use negmm_nn::net::{Head, JointHead};
+use scales::Scales;
 
 /// A fitted model of several targets.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,8 +82,8 @@ pub struct JointModel {
     parts: Vec<JointPart>,
     /// The covariance of the standardised targets in training: the constant baseline.
     covariance: Vec<f64>,
-    /// The factor of the sds of each target.
-    sigma_scales: Vec<f64>,
+    /// The factors of sds.
+    scales: Scales,
     record: JointRecord,
     /// The calibration of regions, where there is one.
     calibration: Option<Calibration>,
@@ -172,10 +174,7 @@ impl JointModel {
         let of_part = |part: &JointPart| part.form.predict(&self.targets, table, &data);
         let parts = self.parts.iter().map(of_part).collect::<Result<Vec<_>>>()?;
         let weighted: Vec<_> = self.parts.iter().zip(&parts).map(|(part, mixtures)| (part.weight, mixtures)).collect();
-        let mut pool = JointMixtures::pool(&weighted);
-        if self.sigma_scales.iter().any(|scale| *scale != 1.0) {
-            pool = pool.scale_sds(&self.sigma_scales);
-        }
+        let mut pool = self.scales.apply(JointMixtures::pool(&weighted));
         if self.method.is_moment_matched() {
             pool = pool.moment_matched();
         }
@@ -274,7 +273,13 @@ impl JointModel {
 
     /// The factor of the sds of each target.
     pub fn sigma_scales(&self) -> &[f64] {
-        &self.sigma_scales
+        &self.scales.of_targets
+    }
+
+    /// The matrix A (targets × targets) with which the covariances S of standardised targets become A S Aᵀ after that: factors of
+    /// the sds along the main directions of the errors. `None` where they are 1.
+    pub fn direction_scales(&self) -> Option<&[f64]> {
+        self.scales.of_directions.as_deref()
     }
 
     /// The calibration of conformal regions.

@@ -10,6 +10,7 @@ use super::chain::Chain;
 use super::copula::{self, Copula};
 use super::linear::{JointLinear, around};
 use super::networks::{NetworkForm, train_networks};
+use super::scales::Scales;
 use super::targets::EncodedTargets;
 use super::{JointForm, JointPart, forest, stacking};
 use crate::method::{Auto, Method, Preset};
@@ -25,13 +26,14 @@ const FOLDS: usize = 3;
 /// Rows up to which there are more folds: a fold is a large part of the few rows.
 const FEW: usize = 500;
 const FOLDS_OF_FEW: usize = 5;
+/// Held-out rows at most by which the forms of more rows are compared.
+const MOST_COMPARED: usize = 2_000;
+/// Targets up to which the models of single targets have the whole effort with many rows.
+const MOST_THOROUGH: usize = 3;
 /// Targets up to which there is a chain: its slopes ask every link once for each target before it.
 const MOST_LINKS: usize = 6;
 /// Rows with all targets that a forest needs.
 const LEAST_OF_FOREST: usize = 20;
-/// Factors of sds that are tried, and how many rows' worth of a factor of 1 they are shrunk by.
-const SIGMA_SCALES: [f64; 9] = [0.8, 0.87, 0.93, 1.0, 1.07, 1.15, 1.25, 1.4, 1.6];
-const SHRINKAGE: f64 = 30.0;
 
 /// The pool with its held-out predictions of standardised targets.
 pub(super) struct Pool {
@@ -41,8 +43,8 @@ pub(super) struct Pool {
     pub(super) histories: Vec<History>,
     /// The held-out energy score of each form.
     pub(super) energies: Vec<(String, f64)>,
-    /// The factor of the sds of each target.
-    pub(super) sigma_scales: Vec<f64>,
+    /// The factors of sds.
+    pub(super) scales: Scales,
 }
 
 /// Fits the pool of `auto`.
@@ -224,19 +226,23 @@ fn few_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> 
             .locate(Error::data("no form of the joint distribution could be scored on held-out rows")));
     }
     let mut pool = stacked(encoded, kept, &predictions, complete, histories);
-    pool.sigma_scales = sigma_scales(encoded, &pool.rows, &pool.held_out);
-    pool.held_out = pool.held_out.scale_sds(&pool.sigma_scales);
+    pool.scales = Scales::of_pool(encoded, &pool.rows, &pool.held_out);
+    pool.held_out = pool.scales.apply(pool.held_out);
     Ok(pool)
 }
 
-/// Many rows: the forms are compared by the held-out predictions of their own folds.
+/// Many rows: the forms are compared by the held-out predictions of their own folds, of some of the rows.
 fn many_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) -> Result<Pool> {
     let (names, rows) = (encoded.names(), encoded.table.rows());
     let networks = match has_atoms(encoded) {
         true => None,
         false => Some(train_networks(encoded, &Method::Auto(auto.clone()), options)?),
     };
-    let one = Auto { n_repeats: auto.n_repeats.or(Some(1)), ..auto.clone() };
+    let effort = match auto.preset {
+        Preset::Medium if names.len() > MOST_THOROUGH => Preset::Fast,
+        preset => preset,
+    };
+    let one = Auto { preset: effort, n_repeats: auto.n_repeats.or(Some(1)), ..auto.clone() };
     let CopulaFit { copula, held_out } = fit_copula(&encoded.table, &names, &encoded.y, &one, options)?;
     let of_networks = |row: usize| networks.as_ref().is_none_or(|networks| networks.rows.binary_search(&row).is_ok());
     let complete: Vec<usize> = (0..rows)
@@ -244,6 +250,8 @@ fn many_rows(encoded: &EncodedTargets, auto: &Auto, options: &FitOptions<'_>) ->
             encoded.is_complete(*row) && held_out.iter().all(|(_, index)| index[*row].is_some()) && of_networks(*row)
         })
         .collect();
+    let complete: Vec<usize> =
+        complete.iter().copied().step_by(complete.len().div_ceil(MOST_COMPARED).max(1)).collect();
     let marginals: Vec<Predictions> = held_out
         .iter()
         .map(|(predictions, index)| {
@@ -292,25 +300,6 @@ fn stacked(
     let pooled = JointMixtures::pool(&weights.iter().copied().zip(held_out).collect::<Vec<_>>());
     let parts = forms.into_iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
     let parts = parts.map(|(form, weight)| JointPart { weight: *weight, form }).collect();
-    Pool { parts, rows, held_out: pooled, histories, energies, sigma_scales: vec![1.0; encoded.targets.len()] }
-}
-
-/// For each target the factor of the pool's sds with the best held-out log score of its marginal, shrunk towards 1.
-fn sigma_scales(encoded: &EncodedTargets, rows: &[usize], pooled: &JointMixtures) -> Vec<f64> {
-    let d = encoded.targets.len();
-    let y: Vec<Vec<f64>> = rows.iter().map(|row| encoded.scaled(*row)).collect();
-    let of_target = |target: usize| {
-        let score = |factor: f64| {
-            let mut by = vec![1.0; d];
-            by[target] = factor;
-            let scaled = pooled.clone().scale_sds(&by).marginal(target);
-            let own = scaled.rows().zip(&y);
-            own.map(|(row, y)| negmm_dist::Distribution::log_score(&row, y[target])).sum::<f64>()
-        };
-        let best = SIGMA_SCALES.into_iter().map(|factor| (score(factor), factor)).min_by(|a, b| a.0.total_cmp(&b.0));
-        let best = best.map_or(1.0, |(_, factor)| factor);
-        let rows = rows.len() as f64;
-        libm::exp(libm::log(best) * rows / (rows + SHRINKAGE))
-    };
-    (0..d).map(of_target).collect()
+    let scales = Scales::none(encoded.targets.len());
+    Pool { parts, rows, held_out: pooled, histories, energies, scales }
 }

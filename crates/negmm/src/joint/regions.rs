@@ -76,7 +76,14 @@ impl<'a> Statistic<'a> {
     fn of_draws(&self, number: u64) -> Vec<f64> {
         let rng = &mut Rng::new(0, streams::JOINT_DRAWS + number);
         let draws = self.row.samples(SCORE_DRAWS, rng);
-        let mut list: Vec<f64> = draws.chunks_exact(self.row.targets).map(|draw| self.of(draw)).collect();
+        let draws = draws.chunks_exact(self.row.targets);
+        let mut list: Vec<f64> = match self.moments {
+            Some(_) => draws.map(|draw| self.of(draw)).collect(),
+            None => {
+                let mut densities = self.row.densities();
+                draws.map(|draw| densities.at(draw)).collect()
+            }
+        };
         list.sort_unstable_by(f64::total_cmp);
         list
     }

@@ -20,6 +20,8 @@ const LEAST_WITH_TARGET: usize = 2;
 pub(super) struct EncodedTargets {
     /// The rows that have at least one target.
     pub(super) table: Table,
+    /// Their numbers in the table that was given, from 0.
+    pub(super) given_rows: Vec<usize>,
     pub(super) encoder: Encoder,
     /// Features and standardised targets; targets on a grid are dequantised.
     pub(super) data: Arc<Dataset>,
@@ -161,7 +163,7 @@ impl EncodedTargets {
             .with_bounds(Bounds::NONE)
             .with_atoms(Vec::new())
             .with_joint_targets(d, standardised(&targets, &y, seed));
-        Ok(Self { table, encoder, data: Arc::new(data), targets, y, weights, warnings })
+        Ok(Self { table, given_rows: rows, encoder, data: Arc::new(data), targets, y, weights, warnings })
     }
 
     /// Refuses constant targets, and targets that determine each other.
