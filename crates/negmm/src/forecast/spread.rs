@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn a_centred_pool_has_the_mean_of_all_and_the_spreads_of_each() {
-        let weights = vec![0.125, 0.125, 0.0, 0.0];
-        let first = Mixtures::from_parts_unchecked(2, weights, vec![0.0, 2.0, 7.0, 8.0], vec![1.0; 4]);
-        let second = Mixtures::from_parts_unchecked(1, vec![0.75, 1.0], vec![6.0, 3.0], vec![2.0; 2]);
-        let pooled = centred(&[first, second]);
+        let first = Mixtures::new(2, vec![0.5; 4], vec![0.0, 2.0, 7.0, 8.0], vec![1.0; 4]).unwrap();
+        let second = Mixtures::new(1, vec![1.0; 2], vec![6.0, 3.0], vec![2.0; 2]).unwrap();
+        let weighted = |member: Mixtures, weights: [f64; 2]| member.take(&[0, 1], |row| (weights[row], 1.0));
+        let pooled = centred(&[weighted(first, [0.25, 0.0]), weighted(second, [0.75, 1.0])]);
         assert_eq!(pooled.row(0).means, [3.75, 5.75, 4.75]);
         assert!((pooled.row(0).variance() - (0.25 * 2.0 + 0.75 * 4.0)).abs() < 1e-12);
         // A member without weight moves nothing.

@@ -158,6 +158,12 @@ impl Predictor {
         }
     }
 
+    /// Number of members of its predictions, in which each wide tail is one.
+    pub(crate) fn predicted_members(&self) -> usize {
+        let tails = if let Self::Stack { tails, .. } = self { tails.len() } else { 0 };
+        self.members() + tails
+    }
+
     /// Number of mixture components, if it predicts mixtures.
     pub fn components(&self) -> Option<usize> {
         match self {

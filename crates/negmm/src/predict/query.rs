@@ -104,7 +104,9 @@ impl Query {
         if self.novelty && !model.encoder().knows_ranges() {
             return Err(novelty_is_not_known());
         }
-        let items = self.items(model.members(), model.components()).map_err(|error| error.at(model.method().name()))?;
+        let items = self
+            .items(model.predictor().predicted_members(), model.components())
+            .map_err(|error| error.at(model.method().name()))?;
         fields.extend(items.into_iter().flat_map(Item::fields));
         unique(&fields)?;
         Ok(fields)
@@ -146,7 +148,7 @@ impl Query {
         if data.is_empty() {
             return Columns::empty(self.fields(model)?);
         }
-        let items = self.items(model.members(), model.components())?;
+        let items = self.items(model.predictor().predicted_members(), model.components())?;
         let (mut rows, mut whole): (usize, Vec<Block<'static>>) = (0, Vec::new());
         model.predict_in_blocks(data, |first, predictions| {
             rows += predictions.len();
