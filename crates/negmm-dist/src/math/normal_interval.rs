@@ -148,7 +148,7 @@ fn near_tail(a: f64) -> [f64; 3] {
     [mass, mass * first, 2.0 * mass * first * second]
 }
 
-/// The moments of whole tails that begin beyond [`FAR`], many at once: a division of the fraction waits for the one before it.
+/// The moments of whole tails that begin beyond `FAR`, many at once: a division of the fraction waits for the one before it.
 pub fn far_tails(beginnings: &[f64]) -> Vec<[f64; 3]> {
     let mut found = Vec::with_capacity(beginnings.len());
     let isa = Isa::best();
