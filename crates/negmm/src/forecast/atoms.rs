@@ -1,6 +1,5 @@
 //! Atoms in mixtures: rows that are replaced by discrete distributions, and constant histories.
 
-use super::intermittent::Components;
 use negmm_dist::Mixtures;
 
 /// Sd of what may follow a constant history, relative to its value.
@@ -9,6 +8,9 @@ const CONSTANT_SD: f64 = 0.3;
 /// have it, in units of the forecast's scale: so that no value is impossible, and scores stay finite.
 const UNTHOUGHT: f64 = 1e-6;
 const UNTHOUGHT_SDS: [f64; 2] = [3.0, 30.0];
+
+/// Weight, mean and sd of each component; an sd of 0 is an atom.
+pub(super) type Components = Vec<(f64, f64, f64)>;
 
 /// Whether a row has atoms.
 pub(super) fn has_atoms(mixtures: &Mixtures, row: usize) -> bool {

@@ -6,8 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::atoms::has_atoms;
-use super::intermittent::Components;
+use super::atoms::{Components, has_atoms};
 use super::stacking::Stacking;
 use super::supports::{OwnSupport, normalise};
 use super::{ForecastPoint, Series};

@@ -3,14 +3,14 @@
 //! As in the method of Teunter, Syntetos and Babai, rates are exponentially weighted means over all steps, zeros included.
 //! A member has a decay and a form: on a grid of values the negative binomial distribution of the weighted mean and of a
 //! shrunk dispersion, or the weighted empirical distribution smoothed by it; without a grid a zero and the past sizes,
-//! each as a narrow normal. Further members shrink a series' empirical distribution towards that of all series. Their stacking
-//! weights maximise the likelihood of what followed earlier origins. Steps ahead
-//! have the same distribution: nothing is known about them that is not known about the next.
+//! each as a narrow normal. Further members shrink a series' empirical distribution towards that of all series. Their
+//! stacking weights maximise the likelihood of what followed earlier origins. Steps ahead have the same distribution:
+//! nothing is known about them that is not known about the next.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::atoms::leave_rest;
+use super::atoms::{Components, leave_rest};
 use super::stacking::Stacking;
 use super::{ForecastPoint, Series};
 use negmm_dist::math::normal;
@@ -54,9 +54,6 @@ const MOST_ORIGINS: usize = 100;
 const MOST_SERIES: usize = 1_000;
 /// Likelihood of a value that a member excludes.
 const LEAST_LIKELIHOOD: f64 = 1e-12;
-
-/// Weight, mean and sd of each component; an sd of 0 is an atom.
-pub(super) type Components = Vec<(f64, f64, f64)>;
 
 /// What intermittent series share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

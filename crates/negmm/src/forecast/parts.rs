@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::atoms::{constant, has_atoms, replace_rows};
+use super::atoms::{Components, constant, has_atoms, replace_rows};
 use super::baseline::Baseline;
 use super::classical::Classical;
 use super::coherent::Coherent;
 use super::copula::Copula;
 use super::ends::Ends;
 use super::holidays::HolidayEffects;
-use super::intermittent::{Components, Intermittent};
+use super::intermittent::Intermittent;
 use super::supports::OwnSupport;
 use super::{ForecastPoint, Score, ScoredOrigins, Series, SeriesTransform};
 use negmm_dist::{Mixtures, Support};

@@ -1,8 +1,7 @@
 //! The values that single series can take: grids of their own, and ends of the range that occur often.
 
 use super::Series;
-use super::atoms::leave_rest;
-use super::intermittent::Components;
+use super::atoms::{Components, leave_rest};
 use negmm_dist::{Distribution, DistributionKind, DistributionRef, Mixtures, Support};
 
 /// An end needs so many steps there, and this fraction of them.

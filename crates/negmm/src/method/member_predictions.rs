@@ -177,7 +177,7 @@ fn of_models(one: f64, (count, several): (usize, f64), models: usize) -> f64 {
 }
 
 /// The mean of lists of mixtures.
-fn mean_of(lists: &[Mixtures]) -> Mixtures {
+pub(super) fn mean_of(lists: &[Mixtures]) -> Mixtures {
     let weight = 1.0 / lists.len() as f64;
     Mixtures::concatenate_components(&lists.iter().map(|list| list.clone().scale_weights(weight)).collect::<Vec<_>>())
 }

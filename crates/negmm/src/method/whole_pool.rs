@@ -72,6 +72,7 @@ pub(super) fn ratio(
 
 #[cfg(test)]
 mod tests {
+    use super::super::member_predictions::mean_of;
     use super::*;
     use negmm_dist::math::normal;
     use negmm_dist::math::rng::Rng;
@@ -89,13 +90,8 @@ mod tests {
                 Mixtures::new(1, vec![1.0; rows], means, vec![1.0; rows]).unwrap()
             })
             .collect();
-        let pool = |count: usize| {
-            let weight = 1.0 / count as f64;
-            let parts: Vec<Mixtures> = lists[..count].iter().map(|list| list.clone().scale_weights(weight)).collect();
-            Mixtures::concatenate_components(&parts)
-        };
         let crps = |count: usize| {
-            let pool = pool(count);
+            let pool = mean_of(&lists[..count]);
             (0..rows).map(|row| pool.row(row).crps(y[row])).sum::<f64>()
         };
         let held_out = HeldOutRows {
@@ -111,7 +107,7 @@ mod tests {
         let of = |models: usize, lists: &[Mixtures]| {
             let members = [MemberPredictions::unscaled(lists.to_vec(), models, 1)];
             let scored: Vec<usize> = (0..rows).collect();
-            ratio(&members, &held_out, (&pool(lists.len()), &scored), &[vec![1.0]], 1.0)
+            ratio(&members, &held_out, (&mean_of(lists), &scored), &[vec![1.0]], 1.0)
         };
         let (found, truth) = (of(10, &lists[..2]).unwrap(), crps(10) / crps(2));
         assert!(truth < 0.95 && (found / truth - 1.0).abs() < 0.01, "{found} {truth}");
